@@ -1,0 +1,99 @@
+"""The `fewwords` command: one thin file per group of commands, each of which parses, calls and prints.
+
+Nothing heavy is imported here: `fewwords --help` must answer at once.
+"""
+
+import errno
+import os
+import sys
+from typing import Annotated, Optional, cast
+
+import typer
+
+from fewwords import __version__
+from fewwords.cli import corpus, demo
+from fewwords.errors import InputError
+
+WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabulary.
+
+Rare words are said in a few common ones. The way of the data:
+
+\b
+  text, dump --prepare--> tokens + vocabulary      (work/corpus)
+
+Start with `fewwords demo`, which takes the way once on a built-in corpus.
+"""
+
+app = typer.Typer(
+    help=WAY_OF_THE_DATA,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("prepare", cls=corpus.PrepareCommand)(corpus.prepare)
+app.command("corpus")(corpus.show)
+app.command("demo")(demo.demo)
+
+# typer brings its own copy of click; its family of usage errors is found through the one public member.
+_USAGE_FAILURE = cast(
+    "type[typer.BadParameter]", next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"fewwords {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        Optional[bool],
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop."),
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """The options that go before any command; `main` acts on --debug."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input ends with one line on stderr and exit code 2."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if "--debug" in arguments:
+        arguments.remove("--debug")
+        sys.exit(app(arguments, prog_name="fewwords", standalone_mode=False) or 0)
+    try:
+        sys.exit(app(arguments, prog_name="fewwords", standalone_mode=False) or 0)
+    except _USAGE_FAILURE as error:
+        _fail(f"{error.format_message()} (see fewwords --help)", 2)
+    except InputError as error:
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        # the reader of our output has gone (`| head`): nothing is wrong, and nothing more can be said
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        _fail(_describe(error), 2)
+    except MemoryError:
+        _fail("out of memory: use smaller settings, or a machine with more", 2)
+
+
+def _describe(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    remedy = {
+        errno.ENOSPC: "; free some space, or choose a folder on another disk",
+        errno.EDQUOT: "; free some space, or choose a folder on another disk",
+        errno.EACCES: "; choose a folder that you may write to, or mend its permissions",
+        errno.EROFS: "; choose a folder that you may write to",
+    }.get(error.errno or 0, "")
+    return f"{place}{error.strerror or error}{remedy}"
+
+
+def _fail(message: str, code: int) -> None:
+    print("fewwords: error: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)

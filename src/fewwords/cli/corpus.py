@@ -1,0 +1,175 @@
+"""`fewwords prepare` and `fewwords corpus`: text in, and what came of it."""
+
+import os
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from fewwords.corpus import TokenCorpus
+
+_SPLITS = ("--train", "--dev", "--test")
+
+
+class Numbers(str, Enum):
+    """The choices of --numbers."""
+
+    keep = "keep"
+    digits = "digits"
+    token = "token"
+
+
+class PrepareCommand(TyperCommand):
+    """Lets `--train`, `--dev` and `--test` take several files: `--train a.txt b.txt --dev c.txt`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat the option before each of its files, which is what the parser understands."""
+        expanded: list[str] = []
+        current = ""
+        num_files = 0
+        for argument in args:
+            if argument.startswith("-") and argument != "-":
+                current, num_files = (argument if argument in _SPLITS else ""), 0
+                expanded.append(argument)
+                continue
+            if current and num_files:
+                expanded.append(current)
+            num_files += 1
+            expanded.append(argument)
+        return super().parse_args(ctx, expanded)
+
+
+def prepare(
+    sources: Annotated[
+        Optional[list[str]],
+        typer.Argument(
+            metavar="SOURCE…",
+            help="Files, folders, globs, '-' for standard input, or builtin:sotu; mixed freely, recognised by content.",
+            show_default=False,
+        ),
+    ] = None,
+    work: Annotated[
+        Path, typer.Option("--work", metavar="DIR", help="The work folder; the corpus goes to DIR/corpus.")
+    ] = Path("work"),
+    train: Annotated[
+        Optional[list[str]], typer.Option(metavar="FILE…", help="A ready-made training part, in its order.")
+    ] = None,
+    dev: Annotated[Optional[list[str]], typer.Option(metavar="FILE…", help="Its development part.")] = None,
+    test: Annotated[Optional[list[str]], typer.Option(metavar="FILE…", help="Its test part.")] = None,
+    tokenized: Annotated[
+        bool, typer.Option("--tokenized", help="A sentence a line, words separated by blanks: taken as they are.")
+    ] = False,
+    dev_words: Annotated[
+        Optional[int],
+        typer.Option(help="Words for dev. [default: 100,000, at most a twentieth of the corpus]", show_default=False),
+    ] = None,
+    test_words: Annotated[
+        Optional[int],
+        typer.Option(
+            help="Words for test. [default: 5,000,000, at most a twentieth of the corpus]", show_default=False
+        ),
+    ] = None,
+    keep_case: Annotated[bool, typer.Option("--keep-case", help="Keep capitals instead of lower-casing.")] = False,
+    numbers: Annotated[
+        Numbers, typer.Option(help="Numbers as they are, with every digit 0, or all as the word <num>.")
+    ] = Numbers.keep,
+    min_words: Annotated[int, typer.Option(help="Drop shorter sentences.")] = 3,
+    max_words: Annotated[int, typer.Option(help="Drop longer sentences; 0 keeps any length.")] = 64,
+    keep_fragments: Annotated[
+        bool, typer.Option("--keep-fragments", help="In Wikipedia text, keep headings and lines without a final mark.")
+    ] = False,
+    dedup: Annotated[bool, typer.Option("--dedup", help="Drop sentences that occurred before.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at invalid UTF-8 instead of replacing and counting it.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 1,
+    jobs: Annotated[
+        Optional[int],
+        typer.Option(
+            "--jobs",
+            "-j",
+            help="Processes; the result does not depend on it. [default: one a core]",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a corpus that is there already.")] = False,
+) -> None:
+    """Turn text or a dump into shuffled, split, counted tokens in DIR/corpus.
+
+    \b
+    Examples:
+      fewwords prepare builtin:sotu --work work
+      fewwords prepare articles/ notes.txt.gz --work work
+      fewwords prepare enwiki-latest-pages-articles.xml.bz2 --work work --jobs 4
+      zcat text.gz | fewwords prepare - --work work --dev-words 50000 --test-words 50000
+      fewwords prepare --tokenized --train ptb.train.txt --dev ptb.valid.txt --test ptb.test.txt --work ptb
+    """
+    from fewwords.corpus import Settings
+    from fewwords.corpus import prepare as prepare_corpus
+
+    settings = Settings(
+        tokenized=tokenized,
+        lower_case=not keep_case,
+        numbers=numbers.value,
+        min_words=min_words,
+        max_words=max_words or None,
+        keep_fragments=keep_fragments,
+        dedup=dedup,
+        strict=strict,
+        seed=seed,
+    )
+    corpus = prepare_corpus(
+        sources or [],
+        work,
+        train=train or [],
+        dev=dev or [],
+        test=test or [],
+        settings=settings,
+        dev_words=dev_words,
+        test_words=test_words,
+        jobs=available_cores() if jobs is None else jobs,
+        force=force,
+    )
+    print_corpus(corpus)
+
+
+def show(
+    work: Annotated[Path, typer.Argument(metavar="DIR", help="A work folder.")],
+    sample: Annotated[int, typer.Option("--sample", metavar="N", help="Show N sentences of the training part.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print corpus.json instead of tables.")] = False,
+) -> None:
+    """Show the table of a prepared corpus, or a sample of its sentences.
+
+    \b
+    Examples:
+      fewwords corpus work
+      fewwords corpus work --sample 10
+    """
+    from fewwords.corpus import TokenCorpus
+    from fewwords.corpus.summary import sample_sentences
+
+    corpus = TokenCorpus.open(work)
+    if sample:
+        print("\n".join(sample_sentences(corpus, sample)))
+    elif json:
+        print((corpus.folder / "corpus.json").read_text(encoding="utf-8"), end="")
+    else:
+        print_corpus(corpus)
+
+
+def print_corpus(corpus: "TokenCorpus") -> None:
+    """Print the tables of a corpus to stdout."""
+    from fewwords.console import result_console
+    from fewwords.corpus.summary import tables
+
+    console = result_console()
+    for table in tables(corpus):
+        console.print(table)
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,24 @@
+"""A lexicon: words met so far, numbered in the order in which they were met.
+
+Words travel as ids of four bytes, so that a sentence is one short string of bytes and a run of text one array.
+"""
+
+from array import array
+from collections.abc import Iterable
+
+
+class Lexicon(dict[str, bytes]):
+    """Word -> id in four bytes; a new word gets the next id."""
+
+    def __missing__(self, word: str) -> bytes:
+        self[word] = encoded = len(self).to_bytes(4, "little")
+        return encoded
+
+    def encode(self, words: Iterable[str]) -> bytes:
+        """The ids of words, four bytes each."""
+        return b"".join(map(self.__getitem__, words))
+
+    def decode(self, encoded: bytes) -> list[str]:
+        """The words of ids."""
+        words = list(self)
+        return [words[number] for number in array("I", encoded)]

@@ -1,0 +1,29 @@
+"""A lock on a folder, so that two runs do not write into it at the same time; it goes when its process goes."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fewwords.errors import InputError
+
+
+@contextmanager
+def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
+    """Hold the folder's lock for `purpose`; raises InputError when another process has it."""
+    path = folder / f".{purpose}.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if os.name == "posix":
+            import fcntl
+
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(f"{folder}: another fewwords {purpose} is at work there; wait until it ends") from None
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,108 @@
+"""From a block of text to kept sentences: decode, clean, split, filter, count what was dropped and why."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from fewwords.corpus.formats import Block, decode, paragraphs
+from fewwords.corpus.lexicon import Lexicon
+from fewwords.corpus.sentences import SentenceSplitter
+from fewwords.corpus.settings import Settings
+from fewwords.vocabulary import END, START
+
+LONGEST_HEADING = 5
+# Each block numbers its sentences in 24 bits (see runs.shuffle_keys); a block of the longest page stays far below.
+TOO_SHORT, TOO_LONG = "too short", "too long"
+HEADING, FRAGMENT, OVERLONG = "heading", "fragment", "overlong word"
+DUPLICATE = "duplicate"
+REASONS = (TOO_SHORT, TOO_LONG, HEADING, FRAGMENT, OVERLONG, DUPLICATE)
+
+
+@dataclass
+class Tally:
+    """What happened to the text: per reason, how many sentences and words were dropped; replaced bytes by source."""
+
+    sentences: Counter[str] = field(default_factory=Counter)
+    words: Counter[str] = field(default_factory=Counter)
+    invalid_bytes: Counter[str] = field(default_factory=Counter)
+
+    def drop(self, reason: str, num_sentences: int, num_words: int) -> None:
+        """Count dropped sentences."""
+        self.sentences[reason] += num_sentences
+        self.words[reason] += num_words
+
+    def add(self, other: "Tally") -> None:
+        """Take over another tally's counts."""
+        self.sentences.update(other.sentences)
+        self.words.update(other.words)
+        self.invalid_bytes.update(other.invalid_bytes)
+
+
+class Segmenter:
+    """Turns blocks into kept sentences; remembers chunks from block to block, and keeps the tally."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._splitter = SentenceSplitter(lower_case=settings.lower_case, numbers=settings.numbers)
+        self.tally = Tally()
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words that the encoded sentences refer to."""
+        return self._splitter.lexicon
+
+    def forget(self) -> None:
+        """Give the memory of the lexicon back; sentences encoded before cannot be read any more."""
+        self._splitter.forget()
+
+    def segment(self, block: Block) -> tuple[bytes, list[int]]:
+        """The kept sentences one after another, as ids of the lexicon, and the length of each in words."""
+        text, num_invalid = decode(block, self._settings.strict)
+        if num_invalid:
+            self.tally.invalid_bytes[block.source] += num_invalid
+        sentences: list[bytes] = []
+        lengths: list[int] = []
+        if block.format == "tokenized":
+            self._tokenized(text, sentences, lengths)
+        else:
+            self._running_text(block, text, sentences, lengths)
+        return b"".join(sentences), lengths
+
+    def _tokenized(self, text: str, sentences: list[bytes], lengths: list[int]) -> None:
+        for line in text.split("\n"):
+            # marks of sentences are implied; inside a line they would be ids that no model may meet there
+            sentence = [word for word in line.split() if word not in (START, END)]
+            if sentence and self._fits(len(sentence)):
+                sentences.append(self.lexicon.encode(sentence))
+                lengths.append(len(sentence))
+
+    def _running_text(self, block: Block, text: str, sentences: list[bytes], lengths: list[int]) -> None:
+        prose_only = block.format in ("wikiextractor", "mediawiki", "json lines") and not self._settings.keep_fragments
+        tally = self.tally
+
+        def keep(encoded: bytes, complete: bool, usable: bool) -> None:
+            num_words = len(encoded) // 4
+            if not usable:
+                tally.drop(OVERLONG, 1, num_words)
+            elif prose_only and not complete:
+                tally.drop(FRAGMENT, 1, num_words)
+            elif self._fits(num_words):
+                sentences.append(encoded)
+                lengths.append(num_words)
+
+        for paragraph in paragraphs(block, text):
+            # WikiExtractor leaves section headings as short lines of their own, with a full stop at the end.
+            if prose_only and len(paragraph) < 80 and len(paragraph.split()) <= LONGEST_HEADING:
+                if paragraph and not paragraph.isspace():
+                    tally.drop(HEADING, 1, len(paragraph.split()))
+                continue
+            self._splitter.split(paragraph, keep)
+
+    def _fits(self, num_words: int) -> bool:
+        settings = self._settings
+        if num_words < settings.min_words:
+            self.tally.drop(TOO_SHORT, 1, num_words)
+            return False
+        if settings.max_words is not None and num_words > settings.max_words:
+            self.tally.drop(TOO_LONG, 1, num_words)
+            return False
+        return True

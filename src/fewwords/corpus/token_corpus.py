@@ -1,0 +1,119 @@
+"""A prepared corpus, opened for reading: parts, sentences, and equal-length batches at any vocabulary size.
+
+Tokens are stored by rank, so a vocabulary of V words is read by turning every rank past V into `<unk>`; nothing is prepared
+again. Files stay on disk and are mapped into memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewwords.corpus.batches import Batch, Position, make_batches
+from fewwords.corpus.token_file import TokenFile
+from fewwords.errors import InputError
+from fewwords.files import read_json
+from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
+
+PartName = Literal["train", "dev", "test"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a corpus, read through a vocabulary: every word past it is `<unk>`."""
+
+    name: str
+    file: TokenFile
+    vocabulary_size: int
+
+    @property
+    def num_sentences(self) -> int:
+        """Sentences."""
+        return self.file.num_sentences
+
+    @property
+    def num_words(self) -> int:
+        """Running words."""
+        return self.file.num_words
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The length of each sentence, [num_sentences]."""
+        return np.diff(self.file.offsets)
+
+    def tokens(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The ids of the running words `start` to `stop`."""
+        tokens = np.asarray(self.file.tokens[start:stop], dtype=np.int64)
+        tokens[tokens >= self.vocabulary_size] = UNKNOWN_ID
+        return tokens
+
+    def sentence(self, index: int) -> NDArray[np.int64]:
+        """The ids of one sentence, without `<s>` and `</s>`."""
+        if not 0 <= index < self.num_sentences:
+            raise IndexError(f"sentence {index} of {self.num_sentences}")
+        return self.tokens(int(self.file.offsets[index]), int(self.file.offsets[index + 1]))
+
+    def sentences(self, start: int = 0, stop: int | None = None) -> Iterator[NDArray[np.int64]]:
+        """The ids of the sentences `start` to `stop`, one after another."""
+        for index in range(start, self.num_sentences if stop is None else min(stop, self.num_sentences)):
+            yield self.sentence(index)
+
+    def batches(self, batch_words: int, *, seed: int = 1, position: Position | None = None) -> Iterator[Batch]:
+        """Batches of sentences of equal length, epoch after epoch without end, from `position` on.
+
+        Each batch knows the position after it, from where a later call continues as if it had never stopped.
+        """
+        return make_batches(self, batch_words, seed=seed, position=position or Position())
+
+
+class TokenCorpus:
+    """A prepared corpus: `TokenCorpus.open(DIR).part("train", vocabulary_size=50_000)`."""
+
+    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
+        self.folder = folder
+        self.description = description
+
+    @classmethod
+    def open(cls, work: str | Path) -> "TokenCorpus":
+        """Open the corpus of a work folder (or the corpus folder itself); raises InputError when it is not whole."""
+        work = Path(work)
+        folder = work if (work / "corpus.json").exists() else work / "corpus"
+        if not (folder / "corpus.json").exists():
+            if folder.with_name("corpus.unfinished").exists():
+                raise InputError(f"{work}: its corpus is unfinished; run fewwords prepare again")
+            raise InputError(f"{work}: there is no prepared corpus; run fewwords prepare SOURCE --work {work}")
+        description = read_json(folder / "corpus.json")
+        if not isinstance(description, dict) or not str(description.get("format", "")).startswith("fewwords corpus 1"):
+            raise InputError(f"{folder / 'corpus.json'}: not the description of a corpus that this version can read")
+        return cls(folder, description)
+
+    @property
+    def num_types(self) -> int:
+        """Distinct words of the training part, special words included: the largest vocabulary there is."""
+        return int(self.description["types"])
+
+    def vocabulary(self, size: int | None = None) -> Vocabulary:
+        """The first `size` words by rank, special words included, with `<unk>` counting all the others."""
+        whole = Vocabulary.load(self.folder / "words.tsv")
+        return whole if size is None else whole.head(size)
+
+    def part(self, name: PartName, vocabulary_size: int | None = None) -> Part:
+        """A part, read through the first `vocabulary_size` words (all, when not given)."""
+        size = self.num_types if vocabulary_size is None else vocabulary_size
+        if not NUM_SPECIAL < size <= self.num_types:
+            raise InputError(
+                f"a vocabulary of {size:,} words was asked for, but {self.folder} has {self.num_types:,} "
+                f"(the {NUM_SPECIAL} special words included); choose a smaller one"
+            )
+        return Part(name, self.read_part(self.folder, name), size)
+
+    @staticmethod
+    def read_part(folder: Path, name: str) -> TokenFile:
+        """The token file of a part."""
+        if name not in ("train", "dev", "test"):
+            raise InputError(f"{name}: a corpus has the parts train, dev and test")
+        return TokenFile(folder / f"{name}.tokens")

@@ -1,0 +1,176 @@
+"""Worker processes that turn blocks of text into sorted runs.
+
+Which worker gets a block does not matter: a sentence's key comes from the block's number, so the merged corpus is the same
+whatever the number of workers. With one job the work is done in the calling process.
+"""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, SpawnContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from fewwords.corpus.formats import Block
+from fewwords.corpus.runs import RunBuilder, ordered_keys, shuffle_keys
+from fewwords.corpus.segment import Segmenter, Tally
+from fewwords.corpus.settings import Settings
+from fewwords.errors import InputError
+
+RUN_WORDS = 4_000_000
+MOST_TYPES = 1_000_000
+_BLOCKS_AHEAD = 2
+
+
+class Workers(Protocol):
+    """Takes blocks; returns how many words were kept since the last call."""
+
+    def work_on(self, block: Block) -> int: ...
+    def finish(self) -> tuple[int, Tally]: ...
+
+
+class LocalWorker:
+    """Does the work here."""
+
+    def __init__(self, settings: Settings, folder: Path, shuffle: bool, name: str = "run-0") -> None:
+        self._settings = settings
+        self._shuffle = shuffle
+        self._segmenter = Segmenter(settings)
+        self._builder = RunBuilder(folder, name, dedup=settings.dedup, seed=settings.seed)
+
+    def work_on(self, block: Block) -> int:
+        """Turn a block into kept sentences; returns how many words they have."""
+        tokens, lengths = self._segmenter.segment(block)
+        if lengths:
+            if self._shuffle:
+                keys = shuffle_keys(block.number, len(lengths), self._settings.seed)
+            else:
+                keys = ordered_keys(block.part, block.number, len(lengths))
+            self._builder.add(tokens, np.array(lengths, dtype=np.int64), keys)
+            if self._builder.num_words >= RUN_WORDS:
+                self._builder.flush(self._segmenter.lexicon)
+                if len(self._segmenter.lexicon) > MOST_TYPES:
+                    self._segmenter.forget()
+        return len(tokens) // 4
+
+    def finish(self) -> tuple[int, Tally]:
+        """Write what is left; returns the words not yet told of, and the tally."""
+        self._builder.flush(self._segmenter.lexicon)
+        return 0, self._segmenter.tally
+
+
+def _serve(connection: Connection, settings: Settings, folder: Path, shuffle: bool, name: str) -> None:
+    """The life of a worker process: blocks in, numbers of words out, `None` to finish."""
+    try:
+        worker = LocalWorker(settings, folder, shuffle, name)
+        while (block := connection.recv()) is not None:
+            connection.send(worker.work_on(block))
+        connection.send(worker.finish()[1])
+    except (KeyboardInterrupt, EOFError, BrokenPipeError):
+        pass  # the parent has gone or is going
+    except InputError as error:
+        connection.send(error)
+    except OSError as error:
+        connection.send(OSError(error.errno, error.strerror, error.filename))
+    except BaseException:
+        connection.send(RuntimeError(traceback.format_exc()))
+
+
+def _context() -> "ForkServerContext | SpawnContext":
+    if os.name != "posix":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["fewwords.corpus.workers"])
+    return context
+
+
+class ProcessWorkers:
+    """Hands blocks to processes, each of which always has the next block waiting."""
+
+    def __init__(self, settings: Settings, folder: Path, shuffle: bool, jobs: int) -> None:
+        context = _context()
+        self._processes: dict[Connection, BaseProcess] = {}
+        self._waiting: dict[Connection, int] = {}
+        for number in range(jobs):
+            ours, theirs = context.Pipe()
+            arguments = (theirs, settings, folder, shuffle, f"run-{number}")
+            process = context.Process(target=_serve, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            self._processes[ours] = process
+            self._waiting[ours] = 0
+
+    def work_on(self, block: Block) -> int:
+        """Give a block to the least busy process, waiting for one when all are busy."""
+        num_words = 0
+        while min(self._waiting.values()) >= _BLOCKS_AHEAD:
+            num_words += self._collect()
+        connection = min(self._waiting, key=self._waiting.__getitem__)
+        try:
+            connection.send(block)
+        except BrokenPipeError:
+            self._receive(connection)  # raises what the process died of
+            raise
+        self._waiting[connection] += 1
+        return num_words
+
+    def finish(self) -> tuple[int, Tally]:
+        """Wait for all blocks; returns the words not yet told of, and the tally of all processes."""
+        num_words = 0
+        while any(self._waiting.values()):
+            num_words += self._collect()
+        tally = Tally()
+        for connection in self._processes:
+            connection.send(None)
+        for connection in self._processes:
+            result = self._receive(connection)
+            assert isinstance(result, Tally)
+            tally.add(result)
+        return num_words, tally
+
+    def stop(self) -> None:
+        """End the processes, whatever they are doing."""
+        for connection, process in self._processes.items():
+            connection.close()
+            process.terminate()
+            process.join()
+
+    def _collect(self) -> int:
+        num_words = 0
+        for connection in multiprocessing.connection.wait(list(self._processes)):
+            assert isinstance(connection, Connection)
+            result = self._receive(connection)
+            assert isinstance(result, int)
+            num_words += result
+            self._waiting[connection] -= 1
+        return num_words
+
+    def _receive(self, connection: Connection) -> object:
+        try:
+            result: object = connection.recv()
+        except EOFError:
+            code = self._processes[connection].exitcode
+            raise InputError(f"a worker process died (exit code {code}); if memory ran out, use fewer --jobs") from None
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+
+@contextmanager
+def start_workers(settings: Settings, folder: Path, shuffle: bool, jobs: int) -> Iterator[Workers]:
+    """Workers for the length of a block of code."""
+    if jobs == 1:
+        yield LocalWorker(settings, folder, shuffle)
+        return
+    workers = ProcessWorkers(settings, folder, shuffle, jobs)
+    try:
+        yield workers
+    finally:
+        workers.stop()

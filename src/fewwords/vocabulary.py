@@ -1,0 +1,96 @@
+"""The vocabulary: words by rank, their counts, the special words.
+
+Ranks go by falling count over the training part, ties by code point; the three special words come first. A word's rank is
+its id everywhere, so a vocabulary of V words is simply the first V ranks, the special words included, and any rank past V
+reads as `<unk>`. On disk it is `words.tsv`: rank, word and count, separated by tabs.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewwords.errors import InputError
+
+UNKNOWN, START, END = "<unk>", "<s>", "</s>"
+SPECIAL_WORDS = (UNKNOWN, START, END)
+UNKNOWN_ID, START_ID, END_ID = range(3)
+NUM_SPECIAL = len(SPECIAL_WORDS)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words by rank with their counts in the training part; `counts` [V] int64."""
+
+    words: Sequence[str]
+    counts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.ids
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Word -> id."""
+        return {word: rank for rank, word in enumerate(self.words)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the words in their order: two vocabularies with the same fingerprint give words the same ids."""
+        return hashlib.sha256("\n".join(self.words).encode()).hexdigest()
+
+    def encode(self, words: Iterable[str]) -> list[int]:
+        """The ids of words; those that are not in the vocabulary become `<unk>`."""
+        return [self.ids.get(word, UNKNOWN_ID) for word in words]
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The words of ids."""
+        return [self.words[rank] for rank in ids]
+
+    def head(self, size: int) -> "Vocabulary":
+        """The first `size` words, special words included, with `<unk>` taking over the counts of the rest."""
+        if not NUM_SPECIAL < size <= len(self):
+            raise InputError(
+                f"a vocabulary of {size:,} words was asked for, but there are {len(self):,}, of which {NUM_SPECIAL} are "
+                f"special; choose a size from {NUM_SPECIAL + 1} to {len(self):,}"
+            )
+        counts = self.counts[:size].copy()
+        counts[UNKNOWN_ID] += self.counts[size:].sum()
+        return Vocabulary(self.words[:size], counts)
+
+    def save(self, path: Path) -> None:
+        """Write `words.tsv`."""
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(
+                f"{rank}\t{word}\t{count}\n" for rank, (word, count) in enumerate(zip(self.words, self.counts))
+            )
+
+    @classmethod
+    def load(cls, path: Path, size: int | None = None) -> "Vocabulary":
+        """Read `words.tsv`, or its first `size` words; raises InputError naming the first line that is wrong."""
+        words: list[str] = []
+        counts: list[int] = []
+        try:
+            with path.open(encoding="utf-8", newline="\n") as file:
+                for line in islice(file, size):
+                    rank, word, count = line.rstrip("\n").split("\t")
+                    if int(rank) != len(words):
+                        raise ValueError
+                    words.append(word)
+                    counts.append(int(count))
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file; run fewwords prepare") from None
+        except ValueError:
+            raise InputError(
+                f"{path}: line {len(words) + 1} is not 'rank, word, count'; run fewwords prepare"
+            ) from None
+        if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:
+            raise InputError(f"{path}: the special words {' '.join(SPECIAL_WORDS)} do not come first")
+        return cls(words, np.array(counts, dtype=np.int64))
