@@ -1,11 +1,13 @@
 """Wikitext against readings written by hand, against mwparserfromhell, and against text that is no wikitext at all."""
 
+import re
 from collections import Counter
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fewwords.corpus import wikitext as wikitext_module
 from fewwords.corpus.wikitext import plain_text
 
 FORBIDDEN = ("{{", "}}", "[[", "]]", "{|", "<ref")
@@ -50,6 +52,7 @@ LINKS = {
 TEMPLATES = {
     "{{Infobox\n| name = [[Owl]]\n| size = {{convert|5|km}}\n| last = {{nested|{{deep|}}}}\n}}\nOwls fly.": "Owls fly.",
     "{{Infobox\n| name = Owl\n|}}\nOwls fly.": "Owls fly.",
+    "{{Infobox\n| name = Owl\n|}}Owls fly.": "Owls fly.",
     "Owls{{citation needed|date=May 2010}} fly.": "Owls fly.",
     "run {{convert|5|km|mi}} a day": "run 5 km a day",
     "run {{Convert|5|to|10|km|mi|abbr=on}} a day": "run 5 to 10 km a day",
@@ -101,6 +104,7 @@ TABLES_AND_TAGS = {
     "<nowiki>[[not a link]]</nowiki>": "not a link",
     "l<nowiki>'</nowiki>''arc''": "l'arc",
     "''Owl''<nowiki/>'s": "Owl's",
+    "''Owl''<nowiki/>''s''": "Owls",
 }
 
 LINES = {
@@ -120,6 +124,7 @@ LINES = {
     "a &amp; b&nbsp;c &ndash; &#8220;d&#x201D; &lt;b&gt;": "a & b c – “d” <b>",
     "&amp;lt; AT&T &notes; &bogus; &#99999999999999;": "&lt; AT&T &notes; &bogus; &#99999999999999;",
     "co&shy;operate": "cooperate",
+    "Owls\x00 \x01fly\x02 by\x03": "Owls fly by",
     "Owls ({{IPA|x}}) fly": "Owls fly",
     "Owls ({{a}}, {{b}}; {{c}}), they fly": "Owls, they fly",
     "Owls ({{a}}, born 1900; {{b}}) fly": "Owls (born 1900) fly",
@@ -133,6 +138,7 @@ UNCLOSED = {
     "Owls fly. {{a|{{b|c\nThey {{d}}nest.": "Owls fly.\nThey nest.",
     "Owls [[fly by\n\nnight.": "Owls fly by\nnight.",
     "Owls [[fly|swim by night.\n\nThey [[a]] nest]].": "Owls swim by night.\nThey a nest.",
+    "Owls [[fly by\n\nnight | day]] here.": "Owls fly by\nnight | day here.",
     "Owls.\n[[File:a.jpg|thumb|An [[owl]]\n\nThey nest.": "Owls.\nThey nest.",
     "Owls.\n{|\n|-\n! head\n| a || b\nThey nest.": "Owls.\nThey nest.",
     "Owls<ref>A book\nThey nest.": "Owls\nThey nest.",
@@ -278,6 +284,37 @@ def test_long_traps_end(trap: str) -> None:
     ):
         plain = plain_text(text)
         assert not [mark for mark in FORBIDDEN if mark in plain]
+
+
+class CountingPattern:
+    """A pattern that adds up how many characters its searches look at."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+        self.num_looks = 0
+
+    def search(self, text: str, start: int) -> re.Match[str] | None:
+        match = self.pattern.search(text, start)
+        self.num_looks += (match.end() if match else len(text)) - start
+        return match
+
+
+@pytest.mark.parametrize(
+    "trap", ["<!--", "<nowiki>", "<math>", "<ref>", "<ref name=a>", "<ref/name=a>", "<REF name=a><ref/>"]
+)
+@pytest.mark.parametrize("end", ["", "x</ref>-->"])
+def test_looks_for_ends_once(trap: str, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = {name: CountingPattern(pattern) for name, pattern in wikitext_module._ENDS.items()}
+    monkeypatch.setattr(wikitext_module, "_ENDS", counting)
+    text = trap * 5_000 + end
+    plain_text(text)
+    assert 0 < sum(pattern.num_looks for pattern in counting.values()) <= 2 * len(text)
+
+
+def test_text_is_carried_up_a_bounded_number_of_levels() -> None:
+    num_levels = 5_000
+    assert plain_text("{{lang|fr|x" * num_levels + "}}" * num_levels).count("x") < num_levels / 10
+    assert plain_text("{{lang|fr|x" * 40 + "}}" * 40) == "x" * 40
 
 
 def test_deep_nesting_ends_and_the_rest_stays() -> None:

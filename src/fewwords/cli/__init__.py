@@ -11,7 +11,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import corpus, demo
+from fewwords.cli import codes, corpus, demo, vectors
 from fewwords.errors import InputError
 
 WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabulary.
@@ -19,14 +19,15 @@ WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabula
 Rare words are said in a few common ones. The way of the data:
 
 \b
-  text, dump --prepare--> tokens + vocabulary      (work/corpus)
+  text, dump --prepare--> tokens, vocabulary   (work/corpus)
+             --vectors--> skip-gram vectors    (work/vectors)
+             --codes----> sparse codes         (work/codes), said aloud by explain
 
 Start with `fewwords demo`, which takes the way once on a built-in corpus.
 """
 
 app = typer.Typer(
     help=WAY_OF_THE_DATA,
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -34,12 +35,18 @@ app = typer.Typer(
 )
 app.command("prepare", cls=corpus.PrepareCommand)(corpus.prepare)
 app.command("corpus")(corpus.show)
+app.command("vectors")(vectors.vectors)
+app.command("codes")(codes.codes)
+app.command("explain")(codes.explain)
 app.command("demo")(demo.demo)
 
 # typer brings its own copy of click; its family of usage errors is found through the one public member.
 _USAGE_FAILURE = cast(
     "type[typer.BadParameter]", next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 )
+
+
+_INTERRUPTED = 130  # as a shell tells of SIGINT; newer versions of typer return it instead of raising
 
 
 def _print_version(asked: bool) -> None:
@@ -64,15 +71,19 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if "--debug" in arguments:
         arguments.remove("--debug")
-        sys.exit(app(arguments, prog_name="fewwords", standalone_mode=False) or 0)
+        sys.exit(_run(arguments))
     try:
-        sys.exit(app(arguments, prog_name="fewwords", standalone_mode=False) or 0)
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a reader that has gone is no error
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(code)
     except _USAGE_FAILURE as error:
         _fail(f"{error.format_message()} (see fewwords --help)", 2)
     except InputError as error:
         _fail(str(error), 2)
-    except KeyboardInterrupt:
-        _fail("interrupted", 130)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
         # the reader of our output has gone (`| head`): nothing is wrong, and nothing more can be said
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -83,11 +94,19 @@ def main(arguments: list[str] | None = None) -> None:
         _fail("out of memory: use smaller settings, or a machine with more", 2)
 
 
+def _run(arguments: list[str]) -> int:
+    """Run a command, or show the help when none is named; returns the exit code."""
+    return app(arguments or ["--help"], prog_name="fewwords", standalone_mode=False) or 0
+
+
 def _describe(error: OSError) -> str:
     place = f"{error.filename}: " if error.filename else ""
     remedy = {
         errno.ENOSPC: "; free some space, or choose a folder on another disk",
         errno.EDQUOT: "; free some space, or choose a folder on another disk",
+        errno.EFBIG: "; choose a folder on another disk, or raise the limit on the size of files (ulimit -f)",
+        errno.EEXIST: "; choose another folder, or move that file away",
+        errno.ENOTDIR: "; choose another folder, or move the file in its way",
         errno.EACCES: "; choose a folder that you may write to, or mend its permissions",
         errno.EROFS: "; choose a folder that you may write to",
     }.get(error.errno or 0, "")

@@ -1,6 +1,5 @@
 """`fewwords prepare` and `fewwords corpus`: text in, and what came of it."""
 
-import os
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -64,12 +63,12 @@ def prepare(
     ] = False,
     dev_words: Annotated[
         Optional[int],
-        typer.Option(help="Words for dev. [default: 100,000, at most a twentieth of the corpus]", show_default=False),
+        typer.Option(help="Words for dev. \\[default: 100,000, at most a twentieth of the corpus]", show_default=False),
     ] = None,
     test_words: Annotated[
         Optional[int],
         typer.Option(
-            help="Words for test. [default: 5,000,000, at most a twentieth of the corpus]", show_default=False
+            help="Words for test. \\[default: 5,000,000, at most a twentieth of the corpus]", show_default=False
         ),
     ] = None,
     keep_case: Annotated[bool, typer.Option("--keep-case", help="Keep capitals instead of lower-casing.")] = False,
@@ -91,7 +90,7 @@ def prepare(
         typer.Option(
             "--jobs",
             "-j",
-            help="Processes; the result does not depend on it. [default: one a core]",
+            help="Processes; the result does not depend on it. \\[default: one a core]",
             show_default=False,
         ),
     ] = None,
@@ -107,6 +106,7 @@ def prepare(
       zcat text.gz | fewwords prepare - --work work --dev-words 50000 --test-words 50000
       fewwords prepare --tokenized --train ptb.train.txt --dev ptb.valid.txt --test ptb.test.txt --work ptb
     """
+    from fewwords.cores import available_cores
     from fewwords.corpus import Settings
     from fewwords.corpus import prepare as prepare_corpus
 
@@ -138,7 +138,9 @@ def prepare(
 
 def show(
     work: Annotated[Path, typer.Argument(metavar="DIR", help="A work folder.")],
-    sample: Annotated[int, typer.Option("--sample", metavar="N", help="Show N sentences of the training part.")] = 0,
+    sample: Annotated[
+        int, typer.Option("--sample", metavar="N", min=0, help="Show N sentences of the training part.")
+    ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print corpus.json instead of tables.")] = False,
 ) -> None:
     """Show the table of a prepared corpus, or a sample of its sentences.
@@ -168,8 +170,3 @@ def print_corpus(corpus: "TokenCorpus") -> None:
     console = result_console()
     for table in tables(corpus):
         console.print(table)
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -13,8 +13,8 @@ import unicodedata
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _COMMENT = re.compile(r"<!--.*?-->")
-_REFERENCE = re.compile(r"<ref\b[^<>\n]*/>|<ref\b[^<>\n]*>[^\n]*?</ref\s*>", re.IGNORECASE)
-_FORMULA = re.compile(r"<math\b[^<>\n]*>[^\n]*?</math\s*>", re.IGNORECASE)
+_REFERENCE = re.compile(r"<ref\b[^<>\n]*/>|<ref\b[^<>\n]*>[^\n]*?</ref[^\S\n]*>", re.IGNORECASE)
+_FORMULA = re.compile(r"<math\b[^<>\n]*>[^\n]*?</math[^\S\n]*>", re.IGNORECASE)
 _BREAKING_TAG = re.compile(
     r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|td|th|tr|table|hr|blockquote|poem|gallery)\b[^<>\n]*>", re.I
 )
@@ -27,13 +27,13 @@ _TAG = re.compile(
 )
 _TEMPLATE = re.compile(r"\{\{[^{}\n]*\}\}")
 _LINK = re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
-_EXTERNAL_LINK = re.compile(r"\[(?:https?|ftp)://[^\s\]]*\s*([^\]\n]*)\]")
+_EXTERNAL_LINK = re.compile(r"\[(?:https?|ftp)://[^\s\]]*(?:[^\S\n]+([^\]\n]*))?\]")
 _TEX_QUOTES = re.compile(r"``([^`\n]*?)''")
 _WIKI_QUOTES = re.compile(r"''+")
 _FORMULA_PLACEHOLDER = re.compile(r"formula_\d+")
-_EMPTY_BRACKETS = re.compile(r"\((?:\s*[,;:])*\s*\)")
-_EMPTY_SQUARE_BRACKETS = re.compile(r"\[\s*\]")
-_BRACKET_BEFORE_COMMA = re.compile(r"\((?:\s*[,;:])+\s*")
+_EMPTY_BRACKETS = re.compile(r"\((?:[^\S\n]*[,;:])*[^\S\n]*\)")
+_EMPTY_SQUARE_BRACKETS = re.compile(r"\[[^\S\n]*\]")
+_BRACKET_BEFORE_COMMA = re.compile(r"\((?:[^\S\n]*[,;:])+[^\S\n]*")
 _TEMPLATE_DEPTH = 4
 
 
@@ -98,7 +98,7 @@ def clean_chunk(chunk: str) -> str:
             return chunk
     else:
         # Acute accents and primes stand for quotes when alone, but NFKC would turn them into a blank and a mark.
-        chunk = unicodedata.normalize("NFKC", chunk.translate(_CHARACTERS))
+        chunk = unicodedata.normalize("NFKC", chunk.replace("``", '"').translate(_CHARACTERS))
     chunk = chunk.replace("``", '"').translate(_CHARACTERS)
     if "–" in chunk:
         chunk = "--" if chunk.strip("–") == "" else chunk.replace("–", "-")

@@ -146,10 +146,10 @@ class BlockReader:
         for ending in (b". ", b" "):
             if (end := buffer.find(ending, BLOCK_BYTES)) >= 0:
                 return end + len(ending)
-        end = _LONGEST_LINE
-        while 0x80 <= buffer[end - 1] < 0xC0:
+        end = _LONGEST_LINE - 1
+        while 0x80 <= buffer[end] < 0xC0 and end > _LONGEST_LINE - 4:  # a character has at most three such bytes
             end -= 1
-        return end - 1
+        return end
 
 
 def decode(block: Block, strict: bool) -> tuple[str, int]:
@@ -201,7 +201,7 @@ def _without_titles(lines: list[str]) -> Iterator[str]:
 def _json_text(line: str, block: Block, number: int) -> str:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(
             f"{block.source}: line {number + 1} after byte {block.start:,} is not a whole JSON object; "
             "the file is cut or damaged"

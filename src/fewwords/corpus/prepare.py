@@ -5,6 +5,7 @@ Reads any mixture of sources; writes `corpus/` in the work folder: `train.tokens
 either complete or says that it is not.
 """
 
+import errno
 import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ FORMAT = "fewwords corpus 1"
 PAPER_DEV_WORDS, PAPER_TEST_WORDS = 100_000, 5_000_000
 LARGEST_SHARE = 0.05
 COVERAGE_SIZES = (10_000, 22_000, 36_000, 50_000)
+_DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNFINISHED_NOTE = (
     "This folder is unfinished: fewwords prepare was at work here, or was stopped. The next run replaces it.\n"
 )
@@ -88,7 +90,7 @@ def prepare(
             described, tally = _read(parts, settings, workers)
         runs = find_runs(building)
         if not runs:
-            raise InputError(_nothing_left(tally, settings))
+            raise InputError(_nothing_left(parts, tally, settings))
         if settings.dedup:
             tally.drop(DUPLICATE, *drop_duplicates(runs))
         division = ORDERED_DIVISION if ready_made else _divide(runs, dev_words, test_words)
@@ -96,7 +98,8 @@ def prepare(
         with Progress("shuffling", count_words(runs), "words") as progress:
             sizes = merge_sentences(runs, division, building, progress.advance)
         if sizes["train"][0] == 0:
-            raise InputError("no sentence is left for training; use smaller --dev-words and --test-words, or more text")
+            remedy = "a larger --max-words" if ready_made else "smaller --dev-words and --test-words"
+            raise InputError(f"{_names(parts[-1:])}: no sentence is left for training; use {remedy}, or more text")
         for run in runs:
             run.delete()
         (building / "all-words").unlink()
@@ -149,16 +152,18 @@ def _parts(sources: Sequence[str], train: Sequence[str], dev: Sequence[str], tes
 @contextmanager
 def _building_folder(folder: Path) -> Iterator[Path]:
     """A folder that takes the place of `folder` if all goes well, and vanishes if not."""
-    is_new = not folder.parent.exists()
+    new_folders = [parent for parent in folder.parents if not parent.exists()]
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = folder.with_name(f"{folder.name}.unfinished")
     try:
         with lock_folder(folder.parent, "prepare"):
             yield from _replacing(folder, building)
-    except BaseException:
-        if is_new:
+    except BaseException as error:
+        for parent in new_folders:
             with suppress(OSError):
-                folder.parent.rmdir()  # only if nothing else has come to be in it
+                parent.rmdir()  # only if nothing else has come to be in it
+        if isinstance(error, OSError) and error.filename is None and error.errno in _DISK_IS_FULL:
+            error.filename = str(folder.parent)  # a failed write does not say where
         raise
 
 
@@ -167,17 +172,19 @@ def _replacing(folder: Path, building: Path) -> Iterator[Path]:
         say(f"{building}: left unfinished by an earlier run; starting over")
         shutil.rmtree(building)
     building.mkdir()
+    old = folder.with_name(f"{folder.name}.old")
     try:
         (building / "UNFINISHED").write_text(_UNFINISHED_NOTE)
         yield building
         (building / "UNFINISHED").unlink()
-        old = folder.with_name(f"{folder.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         if folder.exists():
             folder.rename(old)
         building.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
     except BaseException:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
         shutil.rmtree(building, ignore_errors=True)
         raise
 
@@ -279,13 +286,23 @@ def _covered(tokens: Any, size: int) -> float:
     return round(covered / len(tokens), 6)
 
 
-def _nothing_left(tally: Tally, settings: Settings) -> str:
+def _names(parts: list[_Part]) -> str:
+    first, *others = [source.name for part in parts for source in part.sources]
+    return f"{first} and {len(others)} more" if others else first
+
+
+def _nothing_left(parts: list[_Part], tally: Tally, settings: Settings) -> str:
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.sentences.most_common())
     if not reasons:
-        return "the sources hold no words at all; check that they are text"
+        return f"{_names(parts)}: no words at all; check that this is text"
+    lengths = (
+        f"{settings.min_words} or more"
+        if settings.max_words is None
+        else f"{settings.min_words} to {settings.max_words}"
+    )
     return (
-        f"no sentence is left after filtering ({reasons}); "
-        f"sentences of {settings.min_words} to {settings.max_words} words are kept: change --min-words or --max-words"
+        f"{_names(parts)}: no sentence is left after filtering ({reasons}); "
+        f"sentences of {lengths} words are kept: change --min-words or --max-words"
     )
 
 

@@ -9,6 +9,7 @@ import hashlib
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,23 +113,27 @@ class Run:
     def _file(self, kind: str) -> Path:
         return self.path.with_name(f"{self.path.name}.{kind}")
 
+    def _save(self, kind: str, values: NDArray[Any]) -> None:
+        # not ndarray.tofile, which says nothing when a small array does not fit on the disk
+        self._file(kind).write_bytes(values.data)
+
     def write(self, keys: Keys, lengths: NDArray[np.int64], tokens: NDArray[np.uint32], words: list[str]) -> None:
         """Write sorted sentences and the run's words, which are in alphabetical order."""
-        keys.tofile(self._file("keys"))
-        lengths.astype(np.uint32).tofile(self._file("lengths"))
-        tokens.tofile(self._file("tokens"))
+        self._save("keys", keys)
+        self._save("lengths", lengths.astype(np.uint32))
+        self._save("tokens", tokens)
         encoded = [word.encode() for word in words]
         ends = np.cumsum([len(word) + 1 for word in encoded], dtype=np.int64)
-        ends.tofile(self._file("word-ends"))
+        self._save("word-ends", ends)
         self._file("words").write_bytes(b"\n".join(encoded) + b"\n")
 
     def drop(self, duplicate: NDArray[np.bool_]) -> None:
         """Write the run again without the sentences that `duplicate` [num_sentences] marks."""
         lengths = self.lengths()
         tokens = np.fromfile(self._file("tokens"), dtype=np.uint32)
-        tokens[~np.repeat(duplicate, lengths)].tofile(self._file("tokens"))
-        lengths[~duplicate].astype(np.uint32).tofile(self._file("lengths"))
-        self.keys()[~duplicate].tofile(self._file("keys"))
+        self._save("tokens", tokens[~np.repeat(duplicate, lengths)])
+        self._save("lengths", lengths[~duplicate].astype(np.uint32))
+        self._save("keys", self.keys()[~duplicate])
 
     def delete(self) -> None:
         """Remove the run's files."""
@@ -160,7 +165,7 @@ class Run:
 
     def save_ranks(self, ranks: NDArray[np.uint32]) -> None:
         """Keep a number for each of the run's words."""
-        ranks.tofile(self._file("ranks"))
+        self._save("ranks", ranks)
 
     def ranks(self) -> NDArray[np.uint32]:
         """What `save_ranks` kept."""

@@ -77,25 +77,22 @@ class Segmenter:
 
     def _running_text(self, block: Block, text: str, sentences: list[bytes], lengths: list[int]) -> None:
         prose_only = block.format in ("wikiextractor", "mediawiki", "json lines") and not self._settings.keep_fragments
-        tally = self.tally
-
-        def keep(encoded: bytes, complete: bool, usable: bool) -> None:
-            num_words = len(encoded) // 4
-            if not usable:
-                tally.drop(OVERLONG, 1, num_words)
-            elif prose_only and not complete:
-                tally.drop(FRAGMENT, 1, num_words)
-            elif self._fits(num_words):
-                sentences.append(encoded)
-                lengths.append(num_words)
-
+        split = self._splitter.split
         for paragraph in paragraphs(block, text):
             # WikiExtractor leaves section headings as short lines of their own, with a full stop at the end.
             if prose_only and len(paragraph) < 80 and len(paragraph.split()) <= LONGEST_HEADING:
                 if paragraph and not paragraph.isspace():
-                    tally.drop(HEADING, 1, len(paragraph.split()))
+                    self.tally.drop(HEADING, 1, len(paragraph.split()))
                 continue
-            self._splitter.split(paragraph, keep)
+            for encoded, complete in split(paragraph):
+                num_words = len(encoded) // 4
+                if not self._splitter.is_usable(encoded):
+                    self.tally.drop(OVERLONG, 1, num_words)
+                elif prose_only and not complete:
+                    self.tally.drop(FRAGMENT, 1, num_words)
+                elif self._fits(num_words):
+                    sentences.append(encoded)
+                    lengths.append(num_words)
 
     def _fits(self, num_words: int) -> bool:
         settings = self._settings

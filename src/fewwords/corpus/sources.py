@@ -4,6 +4,7 @@ A source only hands out its raw bytes; what they hold is found out from their co
 """
 
 import glob
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,12 +53,17 @@ def find_sources(arguments: Sequence[str]) -> list[Source]:
         elif argument.startswith("builtin:"):
             raise InputError(f"{argument}: no such built-in corpus; there is {BUILTIN}")
         else:
-            sources.extend(Source(str(path), (path,)) for path in _find_files(argument))
+            sources.extend(Source(_shown(path), (path,)) for path in _find_files(argument))
     if len({source.name for source in sources}) < len(sources):
         names = [source.name for source in sources]
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{twice}: given twice; name each source once")
     return sources
+
+
+def _shown(path: Path) -> str:
+    """The path as text that can be written anywhere, even if its bytes are not UTF-8."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def _find_files(argument: str) -> list[Path]:

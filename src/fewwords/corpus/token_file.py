@@ -84,6 +84,8 @@ class TokenFile:
             data = np.memmap(path, dtype=np.uint8, mode="r", offset=0)[start:]
             self.tokens: NDArray[np.uint32] = data[tokens_start:tokens_end].view("<u4")[:num_words]
             self.offsets: NDArray[np.int64] = data[offsets_start:offsets_end].view("<i8")
+            if len(self.tokens) != num_words or not len(self.offsets) or self.offsets[-1] != num_words:
+                raise ValueError("its tokens and offsets do not belong together")
         except FileNotFoundError:
             raise InputError(f"{path}: no such file; run fewwords prepare again") from None
         except (ValueError, KeyError, TypeError) as error:

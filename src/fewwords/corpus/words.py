@@ -24,7 +24,7 @@ def _word_pattern(letter: str) -> re.Pattern[str]:
         rf"""
         (?:https?|ftp)://[^\s<>"]*[\w/]
       | www\.[^\s<>"]*[\w/]
-      | [\w.+-]*\w@\w[\w-]*(?:\.\w[\w-]*)+
+      | [\w.+-]{{0,63}}\w@\w[\w-]*(?:\.\w[\w-]*)+
       | [^\W\d_](?:\.[^\W\d_])+(?!{letter})\.?
       | [Pp]h\.[Dd]\.?
       | \d+(?:[.,:]\d+)+{letter}*

@@ -73,12 +73,10 @@ def _serve(connection: Connection, settings: Settings, folder: Path, shuffle: bo
         while (block := connection.recv()) is not None:
             connection.send(worker.work_on(block))
         connection.send(worker.finish()[1])
-    except (KeyboardInterrupt, EOFError, BrokenPipeError):
+    except (KeyboardInterrupt, EOFError, ConnectionError):
         pass  # the parent has gone or is going
-    except InputError as error:
+    except (InputError, OSError, MemoryError) as error:
         connection.send(error)
-    except OSError as error:
-        connection.send(OSError(error.errno, error.strerror, error.filename))
     except BaseException:
         connection.send(RuntimeError(traceback.format_exc()))
 
@@ -113,11 +111,7 @@ class ProcessWorkers:
         while min(self._waiting.values()) >= _BLOCKS_AHEAD:
             num_words += self._collect()
         connection = min(self._waiting, key=self._waiting.__getitem__)
-        try:
-            connection.send(block)
-        except BrokenPipeError:
-            self._receive(connection)  # raises what the process died of
-            raise
+        self._send(connection, block)
         self._waiting[connection] += 1
         return num_words
 
@@ -128,7 +122,7 @@ class ProcessWorkers:
             num_words += self._collect()
         tally = Tally()
         for connection in self._processes:
-            connection.send(None)
+            self._send(connection, None)
         for connection in self._processes:
             result = self._receive(connection)
             assert isinstance(result, Tally)
@@ -152,10 +146,18 @@ class ProcessWorkers:
             self._waiting[connection] -= 1
         return num_words
 
+    def _send(self, connection: Connection, message: Block | None) -> None:
+        try:
+            connection.send(message)
+        except ConnectionError:
+            while True:
+                self._receive(connection)  # what was still on its way, and in the end what the process died of
+
     def _receive(self, connection: Connection) -> object:
         try:
             result: object = connection.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
+            self._processes[connection].join()
             code = self._processes[connection].exitcode
             raise InputError(f"a worker process died (exit code {code}); if memory ran out, use fewer --jobs") from None
         if isinstance(result, BaseException):

@@ -1,0 +1,97 @@
+"""`fewwords vectors`: word vectors for a prepared corpus, trained or imported, and the neighbours of a word."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+_ONLY_FOR_TRAINING = ("size", "epochs", "window", "negative", "seed", "threads", "words")
+
+
+def vectors(
+    context: typer.Context,
+    work: Annotated[Path, typer.Argument(metavar="DIR", help="The work folder; the vectors go to DIR/vectors.")],
+    vocab_size: Annotated[
+        Optional[int],
+        typer.Option(help="Words, special words included. \\[default: 100,000, or what there is]", show_default=False),
+    ] = None,
+    size: Annotated[int, typer.Option(help="Dimensions.")] = 200,
+    epochs: Annotated[int, typer.Option(help="Passes over the text; one is too few for most corpora.")] = 5,
+    window: Annotated[int, typer.Option(help="Words to either side that count as context.")] = 5,
+    negative: Annotated[int, typer.Option(help="Noise words for each word of the context.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed; only with --threads 1 is the result the same every time.")] = 1,
+    threads: Annotated[Optional[int], typer.Option(help="Threads. \\[default: one a core]", show_default=False)] = None,
+    words: Annotated[
+        Optional[int],
+        typer.Option(help="Train on the first so many running words. \\[default: all]", show_default=False),
+    ] = None,
+    import_file: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--import",
+            metavar="FILE",
+            help="Take ready-made vectors instead: word2vec text or binary, GloVe, fastText .vec, compressed or not.",
+        ),
+    ] = None,
+    neighbours: Annotated[
+        Optional[list[str]],
+        typer.Option("--neighbours", metavar="WORD", help="Only show the nearest words of WORD; may be repeated."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace vectors that are there already.")] = False,
+) -> None:
+    """Train skip-gram vectors on the training part, or import some, into DIR/vectors.
+
+    \b
+    Examples:
+      fewwords vectors work
+      fewwords vectors work --vocab-size 50000 --epochs 3 --threads 2
+      fewwords vectors work --import glove.6B.200d.txt.gz
+      fewwords vectors work --neighbours algorithms --neighbours debates
+    """
+    from fewwords.console import result_console
+    from fewwords.corpus import TokenCorpus
+    from fewwords.corpus.locking import lock_folder
+    from fewwords.errors import InputError
+    from fewwords.vectors import WordVectors, import_vectors, train_skip_gram
+    from fewwords.vectors.skip_gram import choose_vocabulary_size
+    from fewwords.vectors.summary import neighbour_table, tables
+    from fewwords.vectors.word_vectors import vectors_path
+
+    corpus = TokenCorpus.open(work)
+    if neighbours:
+        stored = WordVectors.load(work)
+        vocabulary = corpus.vocabulary()
+        stored.check_fits(vocabulary)
+        result_console().print(neighbour_table(stored, vocabulary, neighbours))
+        return
+    if vectors_path(work).exists() and not force:
+        raise InputError(f"{vectors_path(work)}: vectors are there already; use --force to replace them")
+    vocabulary_size = choose_vocabulary_size(corpus, vocab_size)
+    vocabulary = corpus.vocabulary(vocabulary_size)
+    with lock_folder(work, "vectors"):
+        if import_file is not None:
+            _refuse_training_options(context)
+            made = import_vectors(import_file, vocabulary)
+        else:
+            made = train_skip_gram(
+                corpus,
+                vocabulary_size=vocabulary_size,
+                size=size,
+                epochs=epochs,
+                window=window,
+                negative=negative,
+                seed=seed,
+                threads=threads,
+                max_words=words,
+            )
+        made.save(work)
+    for table in tables(made, vocabulary):
+        result_console().print(table)
+
+
+def _refuse_training_options(context: typer.Context) -> None:
+    """An option that would do nothing is a misunderstanding."""
+    for name in _ONLY_FOR_TRAINING:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"--{name} is for training and does nothing with --import; leave it out")

@@ -1,0 +1,127 @@
+"""The sparse codes as a layer holds them: tensors that move with the model and expand for the words of a batch.
+
+Base words are stored with their natural code, themselves times 1, so that every word reads alike. Only `values`, those
+of the rare words, can be tuned. The codes are in the state dict by default, so that a layer's own state restores it;
+make the table with persistent=False where they are saved in a file of their own. An embedding and an output layer can
+share one table.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from fewwords.codes.sparse_codes import SparseCodes
+from fewwords.layers.row_sums import sum_rows, take_rows
+from fewwords.layers.streaming import words_per_chunk
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+
+
+class Entries(NamedTuple):
+    """The codes of some words, one after another."""
+
+    indices: Tensor  # [entries] base words
+    starts: Tensor  # [words] where each word's entries begin
+    weights: Tensor  # [entries]
+
+
+class CodeTable(nn.Module):
+    """Codes of `num_words` words over the first `base_size` of them."""
+
+    offsets: Tensor  # [num_words + 1] int32
+    indices: Tensor  # [base_size + stored] int32, the base words' own first
+    values: Tensor  # [stored], of rare words
+
+    def __init__(
+        self, codes: SparseCodes, *, tune: bool = False, sparse: bool = False, persistent: bool = True
+    ) -> None:
+        super().__init__()
+        self.num_words = codes.num_words
+        self.base_size = codes.base_size
+        self.sparse = sparse
+        own = np.arange(codes.base_size)
+        offsets = np.concatenate([own, codes.base_size + np.asarray(codes.offsets, dtype=np.int64)])
+        indices = np.concatenate([own, np.asarray(codes.indices, dtype=np.int64)])
+        self.register_buffer("offsets", torch.from_numpy(offsets).int(), persistent=persistent)
+        self.register_buffer("indices", torch.from_numpy(indices).int(), persistent=persistent)
+        values = torch.tensor(np.asarray(codes.values), dtype=torch.get_default_dtype())
+        if tune:
+            self.values = nn.Parameter(values)
+        else:
+            self.register_buffer("values", values, persistent=persistent)
+
+    @property
+    def tuned(self) -> bool:
+        """Whether the values are a parameter."""
+        return isinstance(self.values, nn.Parameter)
+
+    def entries_of(self, ids: Tensor) -> Entries:
+        """The codes of the words `ids` [n], repeated words repeated; the cost does not depend on the vocabulary."""
+        # index_select, because plain indexing would read a negative id from the end.
+        first = self.offsets.index_select(0, ids).long()
+        lengths = self.offsets.index_select(0, ids + 1).long() - first
+        ends = lengths.cumsum(0)
+        starts = ends - lengths
+        num_entries = int(ends[-1]) if len(ids) else 0
+        shifts = torch.repeat_interleave(first - starts, lengths, output_size=num_entries)
+        positions = torch.arange(num_entries, device=ids.device) + shifts
+        weights = torch.ones(num_entries, dtype=self.values.dtype, device=ids.device)
+        rare = positions >= self.base_size
+        rare_values = take_rows(self.values, positions[rare] - self.base_size, sparse=self.sparse)
+        return Entries(self.indices[positions].long(), starts, weights.masked_scatter(rare, rare_values))
+
+    def combine(self, table: Tensor, ids: Tensor, *, sparse: bool = False) -> Tensor:
+        """The rows of the words `ids` [n] as their codes make them of `table` ([base_size, size] or [base_size])."""
+        entries = self.entries_of(ids)
+        return sum_rows(table, *entries, sparse=sparse)
+
+    def combine_rare(self, table: Tensor) -> Tensor:
+        """The rows [num_words - base_size, size] of all rare words as their codes make them of `table`."""
+        starts = (self.offsets[self.base_size : -1] - self.base_size).long()
+        return sum_rows(table, self.indices[self.base_size :].long(), starts, self.values)
+
+    @torch.no_grad()
+    def rare_chunks(self, table: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """`combine_rare` without gradients, as pairs of the first word and its chunk of rows."""
+        step = words_per_chunk(table.shape[1])
+        firsts = list(range(self.base_size, self.num_words, step))
+        bounds = self.offsets[[*firsts, self.num_words]].tolist()
+        table = table.detach()
+        for chunk, first in enumerate(firsts):
+            begin, end = bounds[chunk : chunk + 2]
+            starts = self.offsets[first : min(first + step, self.num_words)] - begin
+            values = self.values.detach()[begin - self.base_size : end - self.base_size]
+            indices = self.indices[begin:end]
+            yield first, functional.embedding_bag(indices, table, starts, mode="sum", per_sample_weights=values)
+
+    def to_csr(self) -> "csr_array":
+        """The codes as a float64 matrix [num_words, base_size], base words included."""
+        from scipy.sparse import csr_array
+
+        values = np.concatenate([np.ones(self.base_size), self.values.detach().double().cpu().numpy()])
+        parts = (values, self.indices.cpu().numpy(), self.offsets.cpu().numpy())
+        return csr_array(parts, shape=(self.num_words, self.base_size))
+
+    @torch.no_grad()
+    def project(self) -> None:
+        """Set negative values to zero; after a step with sparse gradients only the touched ones are looked at."""
+        gradient = self.values.grad
+        if gradient is not None and gradient.is_sparse:
+            touched = gradient._indices()[0]
+            self.values[touched] = self.values[touched].clamp_min(0)
+        else:
+            self.values.clamp_min_(0)
+
+
+def as_code_table(codes: SparseCodes | CodeTable, *, tune: bool, sparse: bool) -> CodeTable:
+    """A table of its own for given codes, or the given table, which must then be tuned as asked."""
+    if isinstance(codes, SparseCodes):
+        return CodeTable(codes, tune=tune, sparse=sparse)
+    if tune and not codes.tuned:
+        raise ValueError("the shared code table is fixed; make it with tune=True to tune the codes")
+    return codes

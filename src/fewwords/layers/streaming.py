@@ -1,0 +1,68 @@
+"""Normalised probabilities over a whole vocabulary, from scores of some contexts and some words at a time.
+
+ln Z(h) = ln sum_w exp(s(h, w)) and ln p(w|h) = s(h, w) - ln Z(h) (equation 1). `log_normaliser` and `log_probs_of` take
+memory that does not depend on the vocabulary; `log_probs` takes that of its result. Nothing here records gradients.
+"""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+CONTEXTS_PER_CHUNK = 128
+# 1 MB: such a chunk stays in the cache between the steps that read it, and the allocator keeps its memory for the next.
+SCORES_PER_CHUNK = 2048 * 128
+
+
+class Scores(Protocol):
+    """Scores in chunks, and the weights of single words."""
+
+    num_words: int
+
+    def weights_and_biases(self, ids: Tensor) -> tuple[Tensor, Tensor]: ...
+
+    def score_chunks(self, h: Tensor) -> Iterator[tuple[int, Tensor]]: ...
+
+
+def words_per_chunk(num_contexts: int) -> int:
+    """How many words to score at a time for so many contexts."""
+    return max(1, SCORES_PER_CHUNK // max(1, num_contexts))
+
+
+@torch.no_grad()
+def log_normaliser(layer: Scores, h: Tensor) -> Tensor:
+    """ln Z(h) [N] for contexts h [N, size]."""
+    parts = [h.new_empty(0)]
+    for first in range(0, len(h), CONTEXTS_PER_CHUNK):
+        chunks = layer.score_chunks(h[first : first + CONTEXTS_PER_CHUNK])
+        parts.append(torch.stack([_consume_log_sum(scores) for _, scores in chunks]).logsumexp(0))
+    return torch.cat(parts)
+
+
+@torch.no_grad()
+def log_probs_of(layer: Scores, h: Tensor, targets: Tensor) -> Tensor:
+    """ln p(target|h) [N] for contexts h [N, size] and one target word each [N]."""
+    parts = [h.new_empty(0)]
+    for first in range(0, len(h), CONTEXTS_PER_CHUNK):
+        contexts = slice(first, first + CONTEXTS_PER_CHUNK)
+        weights, biases = layer.weights_and_biases(targets[contexts])
+        parts.append((weights * h[contexts]).sum(1) + biases)
+    return torch.cat(parts) - log_normaliser(layer, h)
+
+
+@torch.no_grad()
+def log_probs(layer: Scores, h: Tensor) -> Tensor:
+    """ln p(w|h) [N, num_words] of all words for contexts h [N, size]; in memory they lie word after word."""
+    result = h.new_empty(layer.num_words, len(h))
+    log_sums = []
+    for first, scores in layer.score_chunks(h):
+        result[first : first + len(scores)] = scores
+        log_sums.append(_consume_log_sum(scores))
+    return result.sub_(torch.stack(log_sums).logsumexp(0)).t()
+
+
+def _consume_log_sum(scores: Tensor) -> Tensor:
+    """ln sum_w exp(scores[w]) [N] of scores [words, N], which are overwritten: a new chunk would cost more than the sum."""
+    largest = scores.amax(0)
+    return scores.sub_(largest).exp_().sum(0).log_().add_(largest)

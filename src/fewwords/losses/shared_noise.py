@@ -1,0 +1,78 @@
+"""The loss of noise-contrastive estimation with noise words shared by the batch, with all gradients in one pass.
+
+x = h W^T + shift - ln Z_h for every context and noise word is the largest array of a training step. It is made, used
+for the loss and for the three gradients, and dropped, for some contexts at a time, while it is in the cache.
+"""
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+# Scores of 512 contexts by 512 noise words are 1 MB.
+_CONTEXTS_PER_CHUNK = 512
+_FACTORS = 8
+
+
+def shared_noise_loss(h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor) -> Tensor:
+    """The mean of -ln sigmoid(x(target)) - sum_noise ln sigmoid(-x(noise)) over contexts h [N, size].
+
+    `weights` [N + k, size] and `shifts` [N + k], the biases less ln(k P_n), are those of the targets and then the noise
+    words; x = weights . h + shift + `negative_log_z` [N].
+    """
+    with_gradients = torch.is_grad_enabled()
+    loss = _SharedNoiseLoss.apply(h, negative_log_z, weights, shifts, with_gradients)  # type: ignore[no-untyped-call]
+    return cast(Tensor, loss)
+
+
+class _SharedNoiseLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor, with_gradients: bool
+    ) -> Tensor:
+        num_contexts = len(h)
+        target_weights, noise_weights = weights[:num_contexts], weights[num_contexts:]
+        target_shifts, noise_shifts = shifts[:num_contexts], shifts[num_contexts:]
+        x = (h * target_weights).sum(1).add_(target_shifts).add_(negative_log_z)
+        loss = functional.softplus(-x).sum()
+        if with_gradients:
+            slopes = torch.sigmoid(-x).neg_()
+            for_h = slopes[:, None] * target_weights
+            for_weights = torch.empty_like(weights)
+            torch.mul(slopes[:, None], h, out=for_weights[:num_contexts])
+            for_noise_weights = for_weights[num_contexts:].zero_()
+            for_z = slopes.clone()
+            for_noise_shifts = torch.zeros_like(noise_shifts)
+        for begin in range(0, num_contexts, _CONTEXTS_PER_CHUNK):
+            chunk = slice(begin, begin + _CONTEXTS_PER_CHUNK)
+            x = torch.addmm(noise_shifts, h[chunk], noise_weights.t()).add_(negative_log_z[chunk, None])
+            loss += _sum_of_softplus(x)
+            if with_gradients:
+                noise_slopes = x.sigmoid_()
+                for_h[chunk].addmm_(noise_slopes, noise_weights)
+                for_noise_weights.addmm_(noise_slopes.t(), h[chunk])
+                for_z[chunk] += noise_slopes.sum(1)
+                for_noise_shifts += noise_slopes.sum(0)
+        if with_gradients:
+            ctx.save_for_backward(for_h, for_z, for_weights, torch.cat([slopes, for_noise_shifts]))
+        return loss / num_contexts
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        for_h, for_z, for_weights, for_shifts = ctx.saved_tensors
+        scale = gradient / len(for_h)
+        return for_h * scale, for_z * scale, for_weights * scale, for_shifts * scale, None
+
+
+def _sum_of_softplus(x: Tensor) -> Tensor:
+    """The sum of ln(1 + exp(x)) = max(x, 0) - ln sigmoid(|x|) over all of x.
+
+    Logarithms are the dearest part. The sigmoids lie between 1/2 and 1, so a few are multiplied before each logarithm.
+    """
+    factors = x.abs().sigmoid_().view(-1)
+    num_grouped = len(factors) // _FACTORS * _FACTORS
+    products = factors[:num_grouped].view(_FACTORS, -1).prod(0)
+    return x.clamp_min(0).sum() - products.log_().sum() - factors[num_grouped:].log().sum()

@@ -1,0 +1,62 @@
+"""Losses from the softmax itself: over the whole vocabulary, or over words sampled in its place.
+
+The full softmax is -ln p(target|h) (equation 1). The sampled one puts exp(s(target)) + sum over k drawn words other
+than the target of exp(s(w)) / (k P_n(w)) in the place of Z(h); its expectation is Z(h). The target is there already, so
+drawn words that equal it are removed, and its own score needs no correction, because it is not left to chance.
+Both ignore the normaliser, which cancels.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from fewwords.layers.output import OutputLayer
+from fewwords.losses.noise import UnigramNoise
+from fewwords.losses.normaliser import Normaliser
+
+
+class FullSoftmaxLoss(nn.Module):
+    """The mean negative log-probability under the normalised model."""
+
+    def forward(
+        self,
+        h: Tensor,
+        targets: Tensor,
+        output: OutputLayer,
+        normaliser: Normaliser | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """The mean loss per word of contexts h [N, size] with targets [N]; nothing is drawn."""
+        return functional.cross_entropy(output.logits(h), targets)
+
+
+class SampledSoftmaxLoss(nn.Module):
+    """The softmax over each target and `num_noise` words drawn from `noise` for the whole batch."""
+
+    def __init__(self, noise: UnigramNoise, *, num_noise: int = 512) -> None:
+        super().__init__()
+        self.noise, self.num_noise = noise, num_noise
+
+    def forward(
+        self,
+        h: Tensor,
+        targets: Tensor,
+        output: OutputLayer,
+        normaliser: Normaliser | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """The mean loss per word of contexts h [N, size] with targets [N]."""
+        return self.with_noise(h, targets, output, self.noise.sample((self.num_noise,), generator))
+
+    def with_noise(self, h: Tensor, targets: Tensor, output: OutputLayer, noise_ids: Tensor) -> Tensor:
+        """The same with given sampled words [k]."""
+        num_contexts = len(targets)
+        weights, biases = output.weights_and_biases(torch.cat([targets, noise_ids]))
+        target_scores = (h * weights[:num_contexts]).sum(1) + biases[:num_contexts]
+        log_expected_counts = self.noise.log_prob[noise_ids] + math.log(len(noise_ids))
+        sampled_scores = torch.addmm(biases[num_contexts:] - log_expected_counts, h, weights[num_contexts:].t())
+        sampled_scores = sampled_scores.masked_fill(targets[:, None] == noise_ids, -math.inf)
+        log_sums = torch.logaddexp(target_scores, sampled_scores.logsumexp(1))
+        return (log_sums - target_scores).mean()

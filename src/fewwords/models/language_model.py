@@ -1,0 +1,101 @@
+"""A neural language model of three subnets (figure 1): Embedding, Encoding, Prediction, and the normaliser of its training."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from fewwords.codes.sparse_codes import SparseCodes
+from fewwords.errors import InputError
+from fewwords.layers.code_table import CodeTable
+from fewwords.layers.embedding import CodedEmbedding, DenseEmbedding
+from fewwords.layers.output import CodedOutput, DenseOutput
+from fewwords.losses.normaliser import make_normaliser
+from fewwords.models.lstm_encoder import LstmEncoder
+from fewwords.models.variants import ModelSettings
+from fewwords.vocabulary import END_ID, START_ID
+
+
+class Predictions(NamedTuple):
+    """What a batch of sentences asks of the model: contexts [N, size] and the word [N] that follows each."""
+
+    contexts: Tensor
+    targets: Tensor
+
+
+class LanguageModel(nn.Module):
+    """One class for all variants; `codes` are needed where the settings say coded, for exactly `num_words` words."""
+
+    def __init__(self, settings: ModelSettings, num_words: int, codes: SparseCodes | None = None) -> None:
+        super().__init__()
+        self.settings = settings
+        self.num_words = num_words
+        self.codes: CodeTable | None = None
+        if settings.is_coded:
+            if codes is None:
+                raise InputError(f"{settings.variant} needs sparse codes; run fewwords codes")
+            if codes.num_words != num_words:
+                raise InputError(
+                    f"the codes are for {codes.num_words:,} words and the vocabulary has {num_words:,}; "
+                    "make codes for this vocabulary size"
+                )
+            # one table for both layers, saved in a file of its own unless it is tuned
+            self.codes = CodeTable(codes, tune=settings.tune_codes, sparse=True, persistent=settings.tune_codes)
+        self.embedding = self._make_embedding(settings)
+        self.encoder = LstmEncoder(
+            settings.embedding_size,
+            settings.hidden_size,
+            settings.num_layers,
+            settings.dropout,
+            learned_start=settings.boundary == "paper",
+        )
+        self.output = self._make_output(settings)
+        self.normaliser = make_normaliser(settings.normaliser, settings.hidden_size)
+        self.dropout = nn.Dropout(settings.dropout)
+
+    def _make_embedding(self, settings: ModelSettings) -> DenseEmbedding | CodedEmbedding:
+        if settings.embedding == "coded" and self.codes is not None:
+            return CodedEmbedding(self.codes, settings.embedding_size, tune_codes=settings.tune_codes)
+        return DenseEmbedding(self.num_words, settings.embedding_size, sparse=True)
+
+    def _make_output(self, settings: ModelSettings) -> DenseOutput | CodedOutput:
+        tied = self.embedding_table if settings.tied else None
+        if settings.output == "coded" and self.codes is not None:
+            return CodedOutput(
+                self.codes,
+                settings.hidden_size,
+                coded_bias=settings.coded_bias,
+                tune_codes=settings.tune_codes,
+                base=tied,
+                sparse=True,
+            )
+        return DenseOutput(self.num_words, settings.hidden_size, weight=tied, sparse=True)
+
+    @property
+    def embedding_table(self) -> nn.Parameter:
+        """The matrix of word vectors: of all words, or of the base words."""
+        return self.embedding.base if isinstance(self.embedding, CodedEmbedding) else self.embedding.weight
+
+    def predictions(self, sentences: Tensor) -> Predictions:
+        """Contexts and targets of sentences of one length, ids [num_sentences, length] without boundaries.
+
+        With `</s>` predicted there are length + 1 a sentence, otherwise length; they come time step by time step.
+        """
+        words = sentences.t()
+        num_sentences = words.shape[1]
+        if self.settings.boundary == "paper":
+            state = self.encoder.start_state(num_sentences)
+            vectors = self.dropout(self.embedding(words[:-1]))
+            contexts = torch.cat([state[0][-1:], self.encoder(vectors, state)[0]]) if len(vectors) else state[0][-1:]
+            targets = words
+        else:
+            inputs = torch.cat([words.new_full((1, num_sentences), START_ID), words])
+            targets = torch.cat([words, words.new_full((1, num_sentences), END_ID)])
+            contexts, _ = self.encoder(self.dropout(self.embedding(inputs)))
+        flat = self.dropout(contexts).reshape(-1, self.settings.hidden_size)
+        return Predictions(flat, targets.reshape(-1))
+
+    def project_codes(self) -> None:
+        """Keep tuned code values non-negative; call it after each step."""
+        if self.codes is not None and self.codes.tuned:
+            self.codes.project()

@@ -1,0 +1,68 @@
+"""The models of the paper as values (section 4.3): LSTM-s, LSTM-z, LSTM-z,wb and LSTM-z,w are one class with four settings."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from fewwords.errors import InputError
+from fewwords.losses.normaliser import NormaliserName
+
+Storage = Literal["dense", "coded"]
+Boundary = Literal["end", "paper"]
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """Everything that decides the shape of a model.
+
+    `boundary` "end": a sentence starts from `<s>` and `</s>` is predicted; "paper": the first word is predicted from a learned
+    state and the end is not predicted, as in the authors' code.
+    """
+
+    variant: str = "lstm-z-w"
+    embedding: Storage = "coded"
+    output: Storage = "coded"
+    coded_bias: bool = False
+    normaliser: NormaliserName = "z-regression"
+    embedding_size: int = 200
+    hidden_size: int = 200
+    num_layers: int = 1
+    dropout: float = 0.0
+    tied: bool = False  # one matrix for the embedding and the output weights
+    tune_codes: bool = False
+    boundary: Boundary = "end"
+
+    def __post_init__(self) -> None:
+        if min(self.embedding_size, self.hidden_size, self.num_layers) < 1:
+            raise InputError("a model needs sizes and a number of layers of at least 1")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout {self.dropout}: choose a number from 0 to less than 1")
+        if self.tied and (self.embedding_size != self.hidden_size or self.embedding != self.output):
+            raise InputError("tying needs embedding and output of one kind and of one size; give both the same")
+        if self.coded_bias and self.output != "coded":
+            raise InputError("coded biases need coded output weights")
+        if self.tune_codes and not self.is_coded:
+            raise InputError("there are no codes to tune in a dense model; choose lstm-z-w or lstm-z-wb")
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the model needs sparse codes."""
+        return "coded" in (self.embedding, self.output)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings for a JSON file."""
+        return asdict(self)
+
+
+VARIANTS: dict[str, ModelSettings] = {
+    "lstm-s": ModelSettings("lstm-s", embedding="dense", output="dense", normaliser="one"),
+    "lstm-z": ModelSettings("lstm-z", embedding="dense", output="dense"),
+    "lstm-z-wb": ModelSettings("lstm-z-wb", coded_bias=True),
+    "lstm-z-w": ModelSettings("lstm-z-w"),
+}
+
+
+def settings_of(variant: str, **changes: Any) -> ModelSettings:
+    """The settings of a variant by its name, with changes; raises InputError for an unknown name."""
+    if variant not in VARIANTS:
+        raise InputError(f"{variant}: no such model; there are {', '.join(VARIANTS)}")
+    return replace(VARIANTS[variant], **changes)
