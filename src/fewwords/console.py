@@ -58,8 +58,8 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         self._start = self._last_line = time.monotonic()
-        console = Console(stderr=True)
-        if console.is_terminal:
+        if sys.stderr.isatty():  # not what rich says, which FORCE_COLOR makes call any file a terminal
+            console = Console(stderr=True)
             columns = (
                 TextColumn("{task.description}"),
                 BarColumn(),

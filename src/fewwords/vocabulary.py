@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError
+from fewwords.files import atomic_write
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 SPECIAL_WORDS = (UNKNOWN, START, END)
@@ -67,10 +68,9 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write `words.tsv`."""
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(
-                f"{rank}\t{word}\t{count}\n" for rank, (word, count) in enumerate(zip(self.words, self.counts))
-            )
+        with atomic_write(path) as file:
+            for rank, (word, count) in enumerate(zip(self.words, self.counts.tolist())):
+                file.write(f"{rank}\t{word}\t{count}\n".encode())
 
     @classmethod
     def load(cls, path: Path, size: int | None = None) -> "Vocabulary":
@@ -89,7 +89,7 @@ class Vocabulary:
             raise InputError(f"{path}: no such file; run fewwords prepare") from None
         except ValueError:
             raise InputError(
-                f"{path}: line {len(words) + 1} is not 'rank, word, count'; run fewwords prepare"
+                f"{path}: line {len(counts) + 1} is not 'rank, word, count'; run fewwords prepare"
             ) from None
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:
             raise InputError(f"{path}: the special words {' '.join(SPECIAL_WORDS)} do not come first")

@@ -6,6 +6,7 @@ Nothing heavy is imported here: `fewwords --help` must answer at once.
 import errno
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated, Optional, cast
 
 import typer
@@ -69,6 +70,9 @@ def options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input ends with one line on stderr and exit code 2."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # words of any script, on a terminal of whatever encoding
     if "--debug" in arguments:
         arguments.remove("--debug")
         sys.exit(_run(arguments))
@@ -92,6 +96,9 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(_describe(error), 2)
     except MemoryError:
         _fail("out of memory: use smaller settings, or a machine with more", 2)
+    except Exception as error:
+        kind = type(error).__name__
+        _fail(f"a mistake in fewwords itself ({kind}: {error}); run again with --debug and report what it shows", 1)
 
 
 def _run(arguments: list[str]) -> int:

@@ -111,6 +111,9 @@ class BlockReader:
                 number += 1
         if at_head:
             self._read_head(buffer)
+        whole_pages = buffer.rfind(b"<page>") <= buffer.rfind(b"</page>")  # a torn one is told of with its title
+        if self.format == "mediawiki" and whole_pages and b"</mediawiki>" not in buffer[-_HEAD_BYTES:]:
+            raise InputError(f"{self._name}: the dump is cut short (no </mediawiki> at its end); download it again")
         if buffer:
             yield self._block(number, start, buffer)
 

@@ -10,6 +10,10 @@ from collections.abc import Iterable
 class Lexicon(dict[str, bytes]):
     """Word -> id in four bytes; a new word gets the next id."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._words: list[str] = []
+
     def __missing__(self, word: str) -> bytes:
         self[word] = encoded = len(self).to_bytes(4, "little")
         return encoded
@@ -20,5 +24,6 @@ class Lexicon(dict[str, bytes]):
 
     def decode(self, encoded: bytes) -> list[str]:
         """The words of ids."""
-        words = list(self)
-        return [words[number] for number in array("I", encoded)]
+        if len(self._words) < len(self):
+            self._words = list(self)
+        return [self._words[number] for number in array("I", encoded)]

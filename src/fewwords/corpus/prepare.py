@@ -32,12 +32,11 @@ from fewwords.corpus.runs import Run, find_runs
 from fewwords.corpus.segment import DUPLICATE, TOO_LONG, Tally
 from fewwords.corpus.settings import Settings
 from fewwords.corpus.sources import Source, find_sources
-from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.corpus.token_corpus import FORMAT, TokenCorpus
 from fewwords.corpus.workers import Workers, start_workers
 from fewwords.errors import InputError
 from fewwords.files import sha256_of, write_json
 
-FORMAT = "fewwords corpus 1"
 PAPER_DEV_WORDS, PAPER_TEST_WORDS = 100_000, 5_000_000
 LARGEST_SHARE = 0.05
 COVERAGE_SIZES = (10_000, 22_000, 36_000, 50_000)
@@ -80,6 +79,8 @@ def prepare(
         settings = replace(settings, min_words=1, max_words=None)  # a benchmark's lines are taken as they are
     if ready_made and settings.dedup:
         raise InputError("--dedup would change ready-made splits; leave it out, or give the files as one corpus")
+    if ready_made and (dev_words is not None or test_words is not None):
+        raise InputError("--dev-words and --test-words are for splitting; ready-made splits have their sizes")
     if jobs < 1:
         raise InputError(f"--jobs {jobs}: at least one process is needed")
     folder = Path(work) / "corpus"
@@ -100,6 +101,10 @@ def prepare(
         if sizes["train"][0] == 0:
             remedy = "a larger --max-words" if ready_made else "smaller --dev-words and --test-words"
             raise InputError(f"{_names(parts[-1:])}: no sentence is left for training; use {remedy}, or more text")
+        if ready_made and sizes["dev"][0] == 0:
+            raise InputError(
+                f"{_names(parts[:1])}: no sentence is left for dev; use a larger --max-words, or more text"
+            )
         for run in runs:
             run.delete()
         (building / "all-words").unlink()

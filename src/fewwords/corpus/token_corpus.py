@@ -19,6 +19,7 @@ from fewwords.errors import InputError
 from fewwords.files import read_json
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
 
+FORMAT = "fewwords corpus 1"
 PartName = Literal["train", "dev", "test"]
 
 
@@ -87,7 +88,7 @@ class TokenCorpus:
                 raise InputError(f"{work}: its corpus is unfinished; run fewwords prepare again")
             raise InputError(f"{work}: there is no prepared corpus; run fewwords prepare SOURCE --work {work}")
         description = read_json(folder / "corpus.json")
-        if not isinstance(description, dict) or not str(description.get("format", "")).startswith("fewwords corpus 1"):
+        if not isinstance(description, dict) or description.get("format") != FORMAT:
             raise InputError(f"{folder / 'corpus.json'}: not the description of a corpus that this version can read")
         return cls(folder, description)
 

@@ -6,6 +6,7 @@ sizes are known beforehand, and read without loading it by `TokenFile`.
 """
 
 import json
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -59,8 +60,11 @@ class TokenWriter:
     ) -> None:
         if error is None and self._words_written % 2:
             self._tokens.write(bytes(4))
-        self._tokens.close()
-        self._offsets.close()
+        for file in (self._tokens, self._offsets):
+            if error is None:
+                file.flush()
+                os.fsync(file.fileno())
+            file.close()
         if error is None and (self._words_written, self._sentences_written) != (self._num_words, self._num_sentences):
             raise RuntimeError(f"{self._path}: {self._words_written} words written, {self._num_words} announced")
 
