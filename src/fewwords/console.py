@@ -11,6 +11,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
+from rich.table import Table
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -23,6 +24,15 @@ def say(line: str) -> None:
 def result_console() -> Console:
     """The console for results, on stdout; wide enough for a table where stdout is not a terminal."""
     return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=120)
+
+
+def result_table(title: str, first: str, *columns: str) -> Table:
+    """An empty table for results: the first column to the left, the others to the right."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
 
 
 def duration(seconds: float) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import codes, corpus, demo, vectors
+from fewwords.cli import codes, corpus, demo, evaluate, train, vectors
 from fewwords.errors import InputError
 
 WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabulary.
@@ -20,9 +20,10 @@ WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabula
 Rare words are said in a few common ones. The way of the data:
 
 \b
-  text, dump --prepare--> tokens, vocabulary   (work/corpus)
-             --vectors--> skip-gram vectors    (work/vectors)
-             --codes----> sparse codes         (work/codes), said aloud by explain
+  text, dump --prepare--> tokens and vocabulary   work/corpus
+             --vectors--> skip-gram vectors       work/vectors
+             --codes----> sparse codes            work/codes    explain
+             --train----> a language model        work/models   evaluate
 
 Start with `fewwords demo`, which takes the way once on a built-in corpus.
 """
@@ -39,6 +40,8 @@ app.command("corpus")(corpus.show)
 app.command("vectors")(vectors.vectors)
 app.command("codes")(codes.codes)
 app.command("explain")(codes.explain)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
 app.command("demo")(demo.demo)
 
 # typer brings its own copy of click; its family of usage errors is found through the one public member.

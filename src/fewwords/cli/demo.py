@@ -9,6 +9,7 @@ import typer
 VOCABULARY_SIZE = 10_000
 BASE_SIZE = 3_000
 VECTOR_EPOCHS = 10
+TRAINING_EPOCHS = 2
 
 
 def demo(
@@ -26,11 +27,15 @@ def demo(
     from fewwords.codes.explain import explain, plot_codes
     from fewwords.codes.make import make_codes
     from fewwords.codes.quality import words_with_stem
-    from fewwords.console import say
+    from fewwords.console import result_console, say
     from fewwords.cores import available_cores
     from fewwords.corpus import prepare
     from fewwords.corpus.sources import BUILTIN
     from fewwords.corpus.summary import sample_sentences
+    from fewwords.evaluation import evaluate
+    from fewwords.evaluation.summary import comparison_table
+    from fewwords.models import settings_of
+    from fewwords.training import TrainingSettings, train
     from fewwords.vectors import train_skip_gram
 
     say("demo: prepare: the State of the Union addresses, 1790 to today, become tokens")
@@ -54,5 +59,19 @@ def demo(
     picture = work / "report" / "codes.png"
     picture.parent.mkdir(exist_ok=True)
     plot_codes(said[:4], coded.codes.base_size, picture)
+
+    evaluations = []
+    for variant in ("lstm-z", "lstm-z-w"):
+        say(f"demo: train: {variant}, {TRAINING_EPOCHS} passes over the training part")
+        summary = train(
+            work,
+            settings_of(variant),
+            TrainingSettings(epochs=TRAINING_EPOCHS, learning_rate=0.006, embedding_start="vectors"),
+            vocabulary_size=VOCABULARY_SIZE,
+            base_size=BASE_SIZE,
+            force=True,
+        )
+        evaluations.append(evaluate(summary.folder, work=work))
+    result_console().print(comparison_table(evaluations))
 
     say(f"demo: done; the codes are drawn in {picture}; ask for more with: fewwords explain WORD --work {work}")

@@ -6,17 +6,18 @@ from rich.table import Table
 
 from fewwords.codes.make import CodedVocabulary
 from fewwords.codes.quality import CodeQuality, Spread
+from fewwords.console import result_table
 
 
 def tables(coded: CodedVocabulary) -> Iterator[Table]:
     """What was coded and how well, by frequency, and the non-zeros."""
     quality = coded.quality
     yield _overview(coded)
-    bands = _table("Fitting loss by frequency", "ranks", "mean loss")
+    bands = result_table("Fitting loss by frequency", "ranks", "mean loss")
     for band in quality.loss_by_band:
         bands.add_row(f"{band.first_rank:,} to {band.last_rank:,}", f"{band.loss:.3f}")
     yield bands
-    histogram = _table("Non-zeros a word", "non-zeros", "words", "")
+    histogram = result_table("Non-zeros a word", "non-zeros", "words", "")
     most = max(quality.nonzeros_histogram.values())
     for number, words in quality.nonzeros_histogram.items():
         histogram.add_row(str(number), f"{words:,}", "█" * round(24 * words / most))
@@ -43,7 +44,7 @@ def _verdict(holds: bool) -> str:
 
 def _overview(coded: CodedVocabulary) -> Table:
     quality, codes = coded.quality, coded.codes
-    table = _table("Codes", "", "mean", "quartiles")
+    table = result_table("Codes", "", "mean", "quartiles")
     table.add_row("rare words coded", f"{quality.num_rare:,}", "")
     table.add_row("base words (special ones included)", f"{quality.base_size:,}", "")
     table.add_row("fitting loss", *_spread(quality.loss))
@@ -70,15 +71,7 @@ def _spread(spread: Spread) -> tuple[str, str]:
 
 def _steps(coded: CodedVocabulary) -> Table:
     names = list(coded.trace.steps[0])
-    table = _table("Adam over the steps (means)", *names)
+    table = result_table("Adam over the steps (means)", *names)
     for step in coded.trace.steps:
         table.add_row(*(f"{step[name]:,.0f}" if name == "step" else f"{step[name]:.3f}" for name in names))
-    return table
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column(columns[0])
-    for column in columns[1:]:
-        table.add_column(column, justify="right")
     return table

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
+from fewwords.console import result_table
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.vocabulary import NUM_SPECIAL
 
@@ -25,16 +26,8 @@ def sample_sentences(corpus: TokenCorpus, number: int, part: str = "train") -> l
     return [" ".join(words[rank] for rank in sentence) for sentence in opened.sentences(0, number)]
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column(columns[0])
-    for column in columns[1:]:
-        table.add_column(column, justify="right")
-    return table
-
-
 def _parts(description: dict[str, Any]) -> Table:
-    table = _table("Corpus", "part", "running words", "sentences", "words a sentence")
+    table = result_table("Corpus", "part", "running words", "sentences", "words a sentence")
     for name, part in description["parts"].items():
         mean = part["words"] / part["sentences"] if part["sentences"] else 0.0
         table.add_row(name, f"{part['words']:,}", f"{part['sentences']:,}", f"{mean:.1f}")
@@ -45,7 +38,7 @@ def _parts(description: dict[str, Any]) -> Table:
 
 def _coverage(description: dict[str, Any]) -> Table:
     parts = [name for name, part in description["parts"].items() if part["words"]]
-    table = _table("Running words covered", "vocabulary", *parts)
+    table = result_table("Running words covered", "vocabulary", *parts)
     for size, shares in description["coverage"].items():
         name = f"{int(size):,}" + (" (all)" if int(size) == description["types"] else "")
         table.add_row(name, *(f"{shares[part]:.2%}" for part in parts))
@@ -53,7 +46,7 @@ def _coverage(description: dict[str, Any]) -> Table:
 
 
 def _dropped(description: dict[str, Any]) -> Table:
-    table = _table("Dropped", "reason", "sentences", "words")
+    table = result_table("Dropped", "reason", "sentences", "words")
     for reason, count in description["dropped"].items():
         table.add_row(reason, f"{count['sentences']:,}", f"{count['words']:,}")
     return table

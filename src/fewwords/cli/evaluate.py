@@ -1,0 +1,102 @@
+"""`fewwords evaluate`: the perplexity of a text, in every convention, and the memory of the model."""
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from fewwords.evaluation import Evaluation
+
+
+class PartChoice(str, Enum):
+    """The choices of --part."""
+
+    dev = "dev"
+    test = "test"
+
+
+class OutputChoice(str, Enum):
+    """The choices of --output."""
+
+    summary = "summary"
+    word_scores = "word-scores"
+    json = "json"
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
+    texts: Annotated[
+        Optional[list[str]],
+        typer.Argument(
+            metavar="TEXT…",
+            help="Files, folders, globs, or '-' for standard input; read as prepare reads them.",
+            show_default=False,
+        ),
+    ] = None,
+    work: Annotated[
+        Optional[Path],
+        typer.Option("--work", metavar="DIR", help="Without TEXT: evaluate a part of the corpus in DIR."),
+    ] = None,
+    part: Annotated[PartChoice, typer.Option(help="Which part of it.")] = PartChoice.test,
+    tokenized: Annotated[
+        bool, typer.Option("--tokenized", help="A sentence a line, words separated by blanks: taken as they are.")
+    ] = False,
+    max_words: Annotated[
+        Optional[int], typer.Option(metavar="N", help="Only the first sentences of each text, up to N words.")
+    ] = None,
+    output: Annotated[
+        OutputChoice,
+        typer.Option(help="Tables, the score of every word in SRILM's -debug 2 layout, or one JSON object."),
+    ] = OutputChoice.summary,
+    threads: Annotated[
+        Optional[int], typer.Option(min=1, help="Threads. \\[default: one a core]", show_default=False)
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda.")] = "cpu",
+) -> None:
+    """Measure a model on text, with probabilities normalised over its whole vocabulary.
+
+    \b
+    Examples:
+      fewwords evaluate work/models/lstm-z-w-v22000 --work work
+      fewwords evaluate work/models/lstm-z-w-v22000 article.txt notes.gz
+      echo "the cat sat on the mat ." | fewwords evaluate MODEL - --tokenized --output word-scores
+    """
+    import torch
+
+    from fewwords.evaluation import evaluate as evaluate_model
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    evaluation = evaluate_model(
+        model,
+        texts or [],
+        work=work,
+        part=part.value,
+        tokenized=tokenized,
+        max_words=max_words,
+        word_scores=sys.stdout if output == OutputChoice.word_scores else None,
+        device=device,
+    )
+    if output == OutputChoice.json:
+        import json
+
+        print(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=2))
+    elif output == OutputChoice.summary:
+        print_evaluation(evaluation)
+
+
+def print_evaluation(evaluation: "Evaluation") -> None:
+    """Print SRILM's lines of each text and the tables of all to stdout."""
+    from fewwords.console import result_console
+    from fewwords.evaluation.summary import tables
+    from fewwords.evaluation.word_scores import statistics_lines
+
+    console = result_console()
+    for text in (*evaluation.texts, *([evaluation.total] if len(evaluation.texts) > 1 else [])):
+        for line in statistics_lines(text.perplexity, text.name):
+            print(line, flush=True)
+    for table in tables(evaluation):
+        console.print(table)

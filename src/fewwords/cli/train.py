@@ -1,0 +1,267 @@
+"""`fewwords train`: a language model from a work folder."""
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+class Model(str, Enum):
+    """The choices of --model."""
+
+    lstm_s = "lstm-s"
+    lstm_z = "lstm-z"
+    lstm_z_wb = "lstm-z-wb"
+    lstm_z_w = "lstm-z-w"
+
+
+class Loss(str, Enum):
+    """The choices of --loss."""
+
+    nce = "nce"
+    nce_per_position = "nce-per-position"
+    softmax = "softmax"
+    sampled_softmax = "sampled-softmax"
+
+
+class Schedule(str, Enum):
+    """The choices of --schedule."""
+
+    constant = "constant"
+    linear = "linear"
+
+
+class Normaliser(str, Enum):
+    """The choices of --normaliser."""
+
+    one = "one"
+    constant = "constant"
+    z_regression = "z-regression"
+
+
+class EmbeddingStart(str, Enum):
+    """The choices of --embedding-start."""
+
+    random = "random"
+    vectors = "vectors"
+
+
+class BiasStart(str, Enum):
+    """The choices of --bias-start."""
+
+    unigram = "unigram"
+    zero = "zero"
+    uniform = "uniform"
+
+
+class Codes(str, Enum):
+    """The choices of --codes."""
+
+    learned = "learned"
+    random = "random"
+    nearest = "nearest"
+
+
+class Boundary(str, Enum):
+    """The choices of --boundary."""
+
+    end = "end"
+    paper = "paper"
+
+
+_SHAPE, _BUDGET, _OPTIMISER, _LOSS, _STARTS, _RUN = "Model", "Budget", "Optimiser", "Loss", "Starts and codes", "Run"
+
+
+def train(
+    work: Annotated[Path, typer.Option("--work", metavar="DIR", help="The work folder.")],
+    vocab_size: Annotated[int, typer.Option(metavar="V", help="Words, special words included.")],
+    model: Annotated[Model, typer.Option(help="The variant, by the paper's name.")] = Model.lstm_z_w,
+    base_size: Annotated[
+        int, typer.Option(metavar="B", help="Base words of a coded model, special words not included.")
+    ] = 8_000,
+    output: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="DIR", help="The model folder. \\[default: models/MODEL-vV in the work folder]", show_default=False
+        ),
+    ] = None,
+    embedding_size: Annotated[int, typer.Option(rich_help_panel=_SHAPE, help="Values of a word vector.")] = 200,
+    hidden_size: Annotated[int, typer.Option(rich_help_panel=_SHAPE, help="Values of the LSTM's state.")] = 200,
+    layers: Annotated[int, typer.Option(rich_help_panel=_SHAPE, help="LSTM layers.")] = 1,
+    dropout: Annotated[float, typer.Option(rich_help_panel=_SHAPE, help="Share of values dropped.")] = 0.0,
+    tied: Annotated[
+        bool, typer.Option("--tied", rich_help_panel=_SHAPE, help="One matrix for embedding and output weights.")
+    ] = False,
+    tune_codes: Annotated[
+        bool, typer.Option("--tune-codes", rich_help_panel=_SHAPE, help="Train the values of the codes too.")
+    ] = False,
+    boundary: Annotated[
+        Boundary,
+        typer.Option(
+            rich_help_panel=_SHAPE,
+            help="end: from <s>, and </s> is predicted; paper: from a learned state, and it is not.",
+        ),
+    ] = Boundary.end,
+    words: Annotated[
+        Optional[int], typer.Option(rich_help_panel=_BUDGET, help="Running words to train on.", show_default=False)
+    ] = None,
+    epochs: Annotated[
+        Optional[float],
+        typer.Option(
+            rich_help_panel=_BUDGET, help="Passes over the training part instead. \\[default: 1]", show_default=False
+        ),
+    ] = None,
+    patience: Annotated[
+        Optional[int],
+        typer.Option(
+            rich_help_panel=_BUDGET,
+            help="Stop after so many evaluations without progress. \\[default: never]",
+            show_default=False,
+        ),
+    ] = None,
+    learning_rate: Annotated[float, typer.Option(rich_help_panel=_OPTIMISER, help="Adam's rate at the start.")] = 0.004,
+    tune_lr: Annotated[
+        bool,
+        typer.Option(
+            "--tune-lr",
+            rich_help_panel=_OPTIMISER,
+            help="Choose it on dev, by a short run for each of the paper's rates.",
+        ),
+    ] = False,
+    schedule: Annotated[
+        Schedule, typer.Option(rich_help_panel=_OPTIMISER, help="How the rate goes over the budget.")
+    ] = Schedule.linear,
+    final_rate: Annotated[
+        float, typer.Option(rich_help_panel=_OPTIMISER, help="Where the linear schedule ends, as a share of the rate.")
+    ] = 0.0,
+    batch_words: Annotated[
+        int, typer.Option(rich_help_panel=_OPTIMISER, help="Words of a batch; the paper: 256.")
+    ] = 2_048,
+    clip: Annotated[
+        float, typer.Option(rich_help_panel=_OPTIMISER, help="Largest norm of the gradient; 0: no limit.")
+    ] = 5.0,
+    divergence: Annotated[
+        float,
+        typer.Option(rich_help_panel=_OPTIMISER, help="Go back when the loss is this many times its lowest; 0: never."),
+    ] = 3.0,
+    loss: Annotated[
+        Loss,
+        typer.Option(rich_help_panel=_LOSS, help="nce: noise shared by the batch; nce-per-position: as the paper."),
+    ] = Loss.nce,
+    num_noise: Annotated[
+        Optional[int],
+        typer.Option(
+            rich_help_panel=_LOSS, help="Noise words. \\[default: 256, or 50 for each position]", show_default=False
+        ),
+    ] = None,
+    noise_power: Annotated[float, typer.Option(rich_help_panel=_LOSS, help="Power of the counts in the noise.")] = 1.0,
+    normaliser: Annotated[
+        Optional[Normaliser],
+        typer.Option(rich_help_panel=_LOSS, help="What stands for Z. \\[default: the variant's]", show_default=False),
+    ] = None,
+    embedding_start: Annotated[
+        EmbeddingStart, typer.Option(rich_help_panel=_STARTS, help="Where word vectors start.")
+    ] = EmbeddingStart.random,
+    bias_start: Annotated[
+        BiasStart,
+        typer.Option(rich_help_panel=_STARTS, help="Where biases start: log unigram, the paper's 0, or -log V."),
+    ] = BiasStart.unigram,
+    codes: Annotated[
+        Codes,
+        typer.Option(rich_help_panel=_STARTS, help="Learned codes, or a control: random, or the nearest base word."),
+    ] = Codes.learned,
+    seed: Annotated[int, typer.Option(rich_help_panel=_RUN, help="Seed of start, order, noise and dropout.")] = 1,
+    eval_every: Annotated[
+        Optional[int],
+        typer.Option(
+            rich_help_panel=_RUN,
+            help="Words between evaluations. \\[default: a twentieth of the budget, at least 200,000]",
+            show_default=False,
+        ),
+    ] = None,
+    checkpoint_every: Annotated[
+        int, typer.Option(rich_help_panel=_RUN, help="Words between checkpoints; evaluations write one too.")
+    ] = 2_000_000,
+    dev_words: Annotated[
+        int, typer.Option(rich_help_panel=_RUN, help="Words of dev to evaluate on while training.")
+    ] = 20_000,
+    threads: Annotated[
+        Optional[int], typer.Option(rich_help_panel=_RUN, help="Threads. \\[default: one a core]", show_default=False)
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", rich_help_panel=_RUN, help="Go on from the last checkpoint, with the same settings."),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", rich_help_panel=_RUN, help="Replace a model or an unfinished run that is there.")
+    ] = False,
+) -> None:
+    """Train a language model on the corpus of a work folder.
+
+    \b
+    Examples:
+      fewwords train --work work --model lstm-z-w --vocab-size 50000
+      fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr
+      fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr --resume
+      torchrun --nproc-per-node 2 -m fewwords train --work work --vocab-size 50000
+    """
+    import os
+
+    from fewwords.console import result_console
+    from fewwords.models.variants import settings_of
+    from fewwords.training import TrainingSettings
+    from fewwords.training import train as train_model
+    from fewwords.training.summary import summary_table, trial_table
+
+    changes = {} if normaliser is None else {"normaliser": normaliser.value}
+    model_settings = settings_of(
+        model.value,
+        embedding_size=embedding_size,
+        hidden_size=hidden_size,
+        num_layers=layers,
+        dropout=dropout,
+        tied=tied,
+        tune_codes=tune_codes,
+        boundary=boundary.value,
+        **changes,
+    )
+    settings = TrainingSettings(
+        words=words,
+        epochs=epochs,
+        batch_words=batch_words,
+        learning_rate=learning_rate,
+        schedule=schedule.value,
+        final_rate=final_rate,
+        clip=clip,
+        divergence=divergence,
+        loss=loss.value,
+        num_noise=num_noise,
+        noise_power=noise_power,
+        embedding_start=embedding_start.value,
+        bias_start=bias_start.value,
+        codes=codes.value,
+        seed=seed,
+        eval_every=eval_every,
+        checkpoint_every=checkpoint_every,
+        dev_words=dev_words,
+        patience=patience,
+        threads=threads,
+    )
+    summary = train_model(
+        work,
+        model_settings,
+        settings,
+        vocabulary_size=vocab_size,
+        base_size=base_size,
+        output=output,
+        tune_lr=tune_lr,
+        resume=resume,
+        force=force,
+    )
+    if os.environ.get("RANK", "0") != "0":
+        return
+    console = result_console()
+    if summary.trials:
+        console.print(trial_table(summary.trials, summary.learning_rate))
+    console.print(summary_table(summary))

@@ -1,0 +1,19 @@
+"""Perplexity with its accounts, scores of single words, and memory (sections 2.2 and 4.3)."""
+
+from fewwords.evaluation.accounts import Perplexity
+from fewwords.evaluation.evaluate import Evaluation, TextResult, evaluate
+from fewwords.evaluation.memory import Memory, dense_twin, memory_reduction, model_memory
+from fewwords.evaluation.perplexity import part_perplexity, sentences_perplexity
+
+__all__ = [
+    "Evaluation",
+    "Memory",
+    "Perplexity",
+    "TextResult",
+    "dense_twin",
+    "evaluate",
+    "memory_reduction",
+    "model_memory",
+    "part_perplexity",
+    "sentences_perplexity",
+]

@@ -1,0 +1,214 @@
+"""Perplexity, PPL = 2^(-1/N sum log2 p(w|h)) = exp(-1/N sum ln p(w|h)) (section 4.3), with its accounts.
+
+What N counts is a matter of convention, so the sums are kept apart by kind of target: `<unk>`, `</s>`, base words, and four
+bands of rare words, equal in number of types, from the more to the less frequent. Every perplexity that people quote follows
+from these sums, and sums of several texts add up.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewwords.evaluation.sentence_scores import Scored
+from fewwords.models.language_model import LanguageModel
+from fewwords.vocabulary import END_ID, NUM_SPECIAL, UNKNOWN_ID
+
+PAPER_BASE_SIZE = 8_000 + NUM_SPECIAL
+NUM_RARE_BANDS = 4
+_UNKNOWN, _END, _BASE, _FIRST_RARE = range(4)
+NUM_KINDS = _FIRST_RARE + NUM_RARE_BANDS
+
+
+@dataclass(frozen=True)
+class Band:
+    """Some of the targets: how many they were and the sum of ln p over them."""
+
+    name: str
+    num_targets: int
+    log_prob: float
+
+    @property
+    def mean_log_prob(self) -> float:
+        """The mean of ln p; NaN of nothing."""
+        return self.log_prob / self.num_targets if self.num_targets else math.nan
+
+    @property
+    def perplexity(self) -> float:
+        """exp of minus the mean of ln p; NaN of nothing."""
+        return _exp(-self.mean_log_prob)
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """Counts of targets and sums of ln p, by kind: `<unk>`, `</s>`, base words, and the bands of rare words.
+
+    Base words have ids below `base_size`. `num_sentences` counts all, whether their ends are predicted or not.
+    """
+
+    vocabulary_size: int
+    base_size: int
+    num_sentences: int
+    counts: tuple[int, ...]
+    log_probs: tuple[float, ...]
+
+    @property
+    def num_words(self) -> int:
+        """Running words, those that read as `<unk>` included, `</s>` not."""
+        return sum(self.counts) - self.num_ends
+
+    @property
+    def num_unknown(self) -> int:
+        """Running words that read as `<unk>`."""
+        return self.counts[_UNKNOWN]
+
+    @property
+    def num_ends(self) -> int:
+        """Predicted `</s>`: one a sentence, or none."""
+        return self.counts[_END]
+
+    @property
+    def oov_rate(self) -> float:
+        """The share of running words that read as `<unk>`."""
+        return self.num_unknown / self.num_words if self.num_words else 0.0
+
+    @property
+    def log_prob(self) -> float:
+        """The sum of ln p over all targets."""
+        return math.fsum(self.log_probs)
+
+    @property
+    def value(self) -> float:
+        """The perplexity over all targets: words, `<unk>`, and `</s>` where the model predicts it."""
+        return self.over(unknown=True, ends=True)
+
+    def over(self, *, unknown: bool, ends: bool) -> float:
+        """The perplexity over the words, with `<unk>` and with `</s>` or without them; NaN when nothing is left."""
+        return self._band("", [*([_UNKNOWN] if unknown else []), *([_END] if ends else []), *self._known]).perplexity
+
+    @property
+    def base(self) -> Band:
+        """The base words."""
+        return self._band("base words", [_BASE])
+
+    @property
+    def rare(self) -> Band:
+        """All rare words."""
+        return self._band("rare words", list(self._known[1:]))
+
+    @property
+    def unknown(self) -> Band:
+        """The words that read as `<unk>`."""
+        return self._band("<unk>", [_UNKNOWN])
+
+    @property
+    def bands(self) -> tuple[Band, ...]:
+        """Base words, rare words by rank, `<unk>`, `</s>`: together, all targets."""
+        edges = band_edges(self.vocabulary_size, self.base_size)
+        rare = [
+            self._band(f"rare words {first:,} to {stop - 1:,}", [_FIRST_RARE + number])
+            for number, (first, stop) in enumerate(zip(edges, edges[1:]))
+            if stop > first
+        ]
+        return (self.base, *rare, self.unknown, self._band("</s>", [_END]))
+
+    def __add__(self, other: "Perplexity") -> "Perplexity":
+        """The result for both texts together; raises ValueError for other words."""
+        if (self.vocabulary_size, self.base_size) != (other.vocabulary_size, other.base_size):
+            raise ValueError("perplexities over different vocabularies or base sets do not add up")
+        return Perplexity(
+            self.vocabulary_size,
+            self.base_size,
+            self.num_sentences + other.num_sentences,
+            tuple(map(sum, zip(self.counts, other.counts))),
+            tuple(map(sum, zip(self.log_probs, other.log_probs))),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures, for a JSON file; a perplexity of nothing is null."""
+        return {
+            "vocabulary_size": self.vocabulary_size,
+            "base_size": self.base_size,
+            "sentences": self.num_sentences,
+            "words": self.num_words,
+            "oovs": self.num_unknown,
+            "oov_rate": self.oov_rate,
+            "log_prob": self.log_prob,
+            "perplexity": _finite(self.value),
+            "perplexity_without_end": _finite(self.over(unknown=True, ends=False)),
+            "perplexity_without_unknown": _finite(self.over(unknown=False, ends=True)),
+            "perplexity_without_unknown_and_end": _finite(self.over(unknown=False, ends=False)),
+            "bands": [
+                {
+                    "name": band.name,
+                    "targets": band.num_targets,
+                    "log_prob": band.log_prob,
+                    "perplexity": _finite(band.perplexity),
+                }
+                for band in (*self.bands, self.rare)
+            ],
+        }
+
+    @property
+    def _known(self) -> range:
+        return range(_BASE, len(self.counts))
+
+    def _band(self, name: str, kinds: list[int]) -> Band:
+        counts = sum(self.counts[kind] for kind in kinds)
+        return Band(name, counts, math.fsum(self.log_probs[kind] for kind in kinds))
+
+
+class Account:
+    """Sums scored sentences up into a Perplexity."""
+
+    def __init__(self, model: LanguageModel, base_size: int | None = None) -> None:
+        if base_size is None:
+            base_size = PAPER_BASE_SIZE if model.codes is None else model.codes.base_size
+        self._vocabulary_size = model.num_words
+        self._base_size = min(base_size, model.num_words)
+        edges = band_edges(self._vocabulary_size, self._base_size)
+        self._kinds = np.full(model.num_words, _BASE)
+        for number, (first, stop) in enumerate(zip(edges, edges[1:])):
+            self._kinds[first:stop] = _FIRST_RARE + number
+        self._kinds[[UNKNOWN_ID, END_ID]] = _UNKNOWN, _END
+        self._num_sentences = 0
+        self._counts = np.zeros(NUM_KINDS, np.int64)
+        self._log_probs = np.zeros(NUM_KINDS)
+
+    def add(self, scored: Scored) -> Perplexity:
+        """Take in one sentence; returns its own perplexity."""
+        words, log_probs = scored
+        kinds = self._kinds[words]
+        if len(log_probs) > len(words):
+            kinds = np.append(kinds, _END)
+        counts = np.bincount(kinds, minlength=NUM_KINDS)
+        sums = np.zeros(NUM_KINDS)
+        np.add.at(sums, kinds, log_probs)
+        self._num_sentences += 1
+        self._counts += counts
+        self._log_probs += sums
+        return self._perplexity(1, counts, sums)
+
+    def total(self) -> Perplexity:
+        """The perplexity of all sentences so far."""
+        return self._perplexity(self._num_sentences, self._counts, self._log_probs)
+
+    def _perplexity(self, num_sentences: int, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Perplexity:
+        size, base_size = self._vocabulary_size, self._base_size
+        return Perplexity(size, base_size, num_sentences, tuple(counts.tolist()), tuple(sums.tolist()))
+
+
+def band_edges(vocabulary_size: int, base_size: int) -> list[int]:
+    """The first ids of the bands of rare words, and the end: the rare ranks in four equal parts."""
+    num_rare = vocabulary_size - base_size
+    return [base_size + number * num_rare // NUM_RARE_BANDS for number in range(NUM_RARE_BANDS + 1)]
+
+
+def _exp(value: float) -> float:
+    return math.inf if value > 709 else math.exp(value)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

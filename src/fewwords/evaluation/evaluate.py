@@ -1,0 +1,192 @@
+"""Evaluate a model folder on texts, or on a part of the prepared corpus that it was trained on.
+
+Reads the model folder and the texts or the work folder; gives figures, and on request writes the scores of single words.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any, Literal, TextIO
+
+import torch
+
+from fewwords.console import Progress
+from fewwords.corpus.sources import find_sources
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import InputError
+from fewwords.evaluation.accounts import Account, Perplexity
+from fewwords.evaluation.memory import Memory, dense_twin, folder_bytes, model_memory
+from fewwords.evaluation.perplexity import part_sentences
+from fewwords.evaluation.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
+from fewwords.evaluation.text import TextSentence, read_sentences, reading_settings
+from fewwords.evaluation.word_scores import statistics_lines, write_sentence
+from fewwords.models.model_folder import SavedModel, load_model
+from fewwords.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class TextResult:
+    """What one text came to; `num_characters` is None for a prepared part, where unknown words have lost theirs."""
+
+    name: str
+    perplexity: Perplexity
+    num_characters: int | None
+
+    @property
+    def bits_per_character(self) -> float | None:
+        """-log2 p of words and `</s>` over the characters of the text; an unknown word's letters cost nothing here."""
+        if not self.num_characters:
+            return None
+        return -self.perplexity.log_prob / math.log(2) / self.num_characters
+
+    def __add__(self, other: "TextResult") -> "TextResult":
+        """Both texts together."""
+        known = self.num_characters is not None and other.num_characters is not None
+        characters = (self.num_characters or 0) + (other.num_characters or 0) if known else None
+        return TextResult("total", self.perplexity + other.perplexity, characters)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The results of the texts, and what the model costs beside its dense twin."""
+
+    variant: str
+    texts: tuple[TextResult, ...]
+    memory: Memory
+    dense: Memory
+    files: dict[str, int]
+
+    @property
+    def total(self) -> TextResult:
+        """All texts together; the only one itself."""
+        return reduce(add, self.texts)
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures, for a JSON file."""
+        results = [
+            {"name": text.name, "bits_per_character": text.bits_per_character, **text.perplexity.to_json()}
+            for text in (*self.texts, *([self.total] if len(self.texts) > 1 else []))
+        ]
+        return {
+            "model": self.variant,
+            "texts": results,
+            "memory": self.memory.to_json(),
+            "dense_memory": self.dense.to_json(),
+            "memory_reduction_percent": self.memory.reduction(self.dense),
+            "bytes": self.files,
+        }
+
+
+def evaluate(
+    model: str | Path,
+    texts: Sequence[str] = (),
+    *,
+    work: str | Path | None = None,
+    part: Literal["dev", "test"] = "test",
+    tokenized: bool = False,
+    max_words: int | None = None,
+    batch_words: int = BATCH_WORDS,
+    word_scores: TextIO | None = None,
+    device: str = "cpu",
+) -> Evaluation:
+    """Evaluate a model folder on `texts` (paths, folders, globs, "-") or, without them, on a part of the corpus in `work`.
+
+    `max_words` limits each text to its first sentences; `word_scores` receives SRILM's debug-2 lines. Raises InputError for
+    a model that is incomplete or changed, a corpus with other words, and texts without words.
+    """
+    if bool(texts) == (work is not None):
+        raise InputError("name either texts to evaluate ('-' is standard input) or, with --work, a prepared corpus")
+    if max_words is not None and max_words < 1:
+        raise InputError(f"--max-words {max_words}: choose 1 or more")
+    sources = find_sources(texts)
+    corpus = None if work is None else TokenCorpus.open(work)
+    saved = load_model(model, _device(device))
+    results = []
+    if corpus is not None:
+        sentences = _part_sentences(saved, corpus, part, max_words)
+        total = min(max_words or math.inf, corpus.part(part).num_words)
+        results.append(_evaluate_text(saved, part, sentences, batch_words, word_scores, total, has_surface=False))
+    settings = reading_settings(saved.made_from, tokenized)
+    for source in sources:
+        sentences = read_sentences(source, saved.vocabulary, settings, max_words)
+        results.append(_evaluate_text(saved, source.name, sentences, batch_words, word_scores, None, has_surface=True))
+    for result in results:
+        if math.isnan(result.perplexity.log_prob):
+            raise InputError(f"{model}: the model gives no numbers (NaN); its training diverged, train it again")
+    network = saved.model
+    return Evaluation(
+        network.settings.variant,
+        tuple(results),
+        model_memory(network),
+        dense_twin(network.settings, network.num_words),
+        folder_bytes(model),
+    )
+
+
+def _device(name: str) -> torch.device:
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError):  # which of them depends on how torch was built
+        raise InputError(f"--device {name}: not there; choose cpu, or cuda where there is a GPU") from None
+
+
+def _part_sentences(
+    saved: SavedModel, corpus: TokenCorpus, part: Literal["dev", "test"], max_words: int | None
+) -> Iterator[TextSentence]:
+    """The sentences of a part, once it is sure that its ids are the model's."""
+    size = len(saved.vocabulary)
+    if corpus.num_types < size:
+        head_fits = False
+    else:
+        words = Vocabulary.load(corpus.folder / "words.tsv", size)
+        head_fits = words.fingerprint == saved.vocabulary.fingerprint
+    if not head_fits:
+        raise InputError(
+            f"{corpus.folder}: its first {size:,} words are not the model's vocabulary; give the work folder that the model "
+            "was trained in, or evaluate a text"
+        )
+    sentences = part_sentences(saved.model, corpus.part(part, size), max_words)
+    return (TextSentence(saved.vocabulary.decode(ids), ids) for ids in sentences)
+
+
+def _evaluate_text(
+    saved: SavedModel,
+    name: str,
+    sentences: Iterable[TextSentence],
+    batch_words: int,
+    word_scores: TextIO | None,
+    total: float | None,
+    *,
+    has_surface: bool,
+) -> TextResult:
+    account = Account(saved.model)
+    num_characters = 0
+    with Progress(f"evaluating {name}", total, "words") as progress:
+        for sentence, scored in _score(saved, sentences, batch_words, progress):
+            alone = account.add(scored)
+            num_characters += sentence.num_characters
+            if word_scores is not None:
+                write_sentence(word_scores, sentence.words, *scored, saved.vocabulary, alone)
+    result = account.total()
+    if word_scores is not None:
+        word_scores.write("\n".join(statistics_lines(result, name)) + "\n")
+    return TextResult(name, result, num_characters if has_surface else None)
+
+
+def _score(
+    saved: SavedModel, sentences: Iterable[TextSentence], batch_words: int, progress: Progress
+) -> Iterator[tuple[TextSentence, Scored]]:
+    """The sentences with their scores; they wait here while those of one length are scored together."""
+    waiting: deque[TextSentence] = deque()
+
+    def ids() -> Iterator[Sentence]:
+        for sentence in sentences:
+            waiting.append(sentence)
+            yield sentence.ids
+
+    for scored in score_sentences(saved.model, ids(), batch_words=batch_words, advance=progress.advance):
+        yield waiting.popleft(), scored

@@ -1,0 +1,68 @@
+"""The perplexity of a part of a corpus, or of any sentences, from explicitly normalised probabilities (section 4.3)."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from fewwords.corpus.token_corpus import Part
+from fewwords.errors import InputError
+from fewwords.evaluation.accounts import Account, Perplexity
+from fewwords.evaluation.sentence_scores import BATCH_WORDS, Sentence, score_sentences
+from fewwords.models.language_model import LanguageModel
+
+
+def part_perplexity(
+    model: LanguageModel,
+    part: Part,
+    *,
+    max_words: int | None = None,
+    batch_words: int = BATCH_WORDS,
+    base_size: int | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> Perplexity:
+    """The perplexity of the first sentences of a part that have at most `max_words` words together, but of one at least.
+
+    The part must be read through as many words as the model has. Raises InputError when it is not, or is empty.
+    """
+    return sentences_perplexity(
+        model,
+        part_sentences(model, part, max_words),
+        batch_words=batch_words,
+        base_size=base_size,
+        advance=advance,
+    )
+
+
+def part_sentences(model: LanguageModel, part: Part, max_words: int | None = None) -> Iterable[Sentence]:
+    """The first sentences of a part, up to `max_words` words but one at least; raises InputError as above."""
+    if part.vocabulary_size != model.num_words:
+        raise InputError(
+            f"the part {part.name} is read through {part.vocabulary_size:,} words and the model has {model.num_words:,}; "
+            "open the part with the model's vocabulary size"
+        )
+    if part.num_sentences == 0:
+        raise InputError(f"the part {part.name} is empty; prepare the corpus with more text")
+    if max_words is None:
+        return part.sentences()
+    if max_words < 1:
+        raise InputError(f"--max-words {max_words}: choose 1 or more")
+    fitting = int(np.searchsorted(part.file.offsets, max_words, side="right")) - 1
+    return part.sentences(0, max(1, fitting))
+
+
+def sentences_perplexity(
+    model: LanguageModel,
+    sentences: Iterable[Sentence],
+    *,
+    batch_words: int = BATCH_WORDS,
+    base_size: int | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> Perplexity:
+    """The perplexity of sentences, each ids [length] without boundaries.
+
+    `base_size` tells base words from rare ones; without it the model's own, or, of a dense model, the paper's 8,000.
+    """
+    account = Account(model, base_size)
+    for scored in score_sentences(model, sentences, batch_words=batch_words, advance=advance):
+        account.add(scored)
+    return account.total()

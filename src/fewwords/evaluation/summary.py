@@ -1,0 +1,86 @@
+"""The tables that an evaluation is told by: perplexity and its conventions, bands of words, memory."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+
+from fewwords.console import result_table
+from fewwords.evaluation.evaluate import Evaluation, TextResult
+
+
+def tables(evaluation: Evaluation) -> Iterator[Table]:
+    """Tables of the perplexity of all texts together, of the bands of words, and of the memory."""
+    yield _perplexity(evaluation.total)
+    yield _bands(evaluation.total)
+    yield _memory(evaluation)
+
+
+def comparison_table(evaluations: Sequence[Evaluation]) -> Table:
+    """Models side by side: perplexity on one and the same text, and what they cost."""
+    table = result_table("Models side by side", "model", "perplexity", "without </s>", "numbers stored", "smaller by")
+    for evaluation in evaluations:
+        found = evaluation.total.perplexity
+        reduction = evaluation.memory.reduction(evaluation.dense)
+        table.add_row(
+            evaluation.variant,
+            f"{found.value:,.2f}",
+            f"{found.over(unknown=True, ends=False):,.2f}",
+            f"{evaluation.memory.total:,}",
+            f"{reduction:.1f} %" if reduction else "",
+        )
+    return table
+
+
+def _perplexity(result: TextResult) -> Table:
+    found = result.perplexity
+    table = result_table(
+        f"Perplexity over a vocabulary of {found.vocabulary_size:,} words", "counting", "targets", "perplexity"
+    )
+    for name, unknown, ends in (
+        ("words and <unk>, with </s>", True, True),
+        ("words and <unk>, without </s>", True, False),
+        ("words, with </s>", False, True),
+        ("words alone", False, False),
+    ):
+        if ends and not found.num_ends:
+            continue  # the model does not predict </s>
+        targets = found.num_words + ends * found.num_ends - (not unknown) * found.num_unknown
+        table.add_row(name, f"{targets:,}", f"{found.over(unknown=unknown, ends=ends):,.2f}")
+    table.add_section()
+    table.add_row("out of vocabulary", f"{found.num_unknown:,}", f"{found.oov_rate:.2%}")
+    if result.bits_per_character is not None:
+        table.add_row("bits per character", f"{result.num_characters:,}", f"{result.bits_per_character:.3f}")
+    return table
+
+
+def _bands(result: TextResult) -> Table:
+    table = result_table("By frequency", "words", "targets", "mean ln p", "perplexity")
+    found = result.perplexity
+    bands = list(found.bands)
+    if found.rare.num_targets:
+        bands.insert(1, found.rare)
+    for band in bands:
+        if band.num_targets:
+            table.add_row(band.name, f"{band.num_targets:,}", f"{band.mean_log_prob:.3f}", f"{band.perplexity:,.2f}")
+    return table
+
+
+def _memory(evaluation: Evaluation) -> Table:
+    memory, dense = evaluation.memory, evaluation.dense
+    table = result_table("Memory (numbers stored)", "part", evaluation.variant, "dense twin")
+    for name, part in (
+        ("embedding", "embedding"),
+        ("encoding", "encoding"),
+        ("prediction", "prediction"),
+        ("biases", "biases"),
+        ("normaliser", "normaliser"),
+        ("codes (indices and values)", "codes"),
+        ("total", "total"),
+        ("total as in the paper's table 1", "paper_total"),
+    ):
+        if part == "total":
+            table.add_section()
+        table.add_row(name, f"{getattr(memory, part):,}", f"{getattr(dense, part):,}")
+    table.add_row("reduction", f"{memory.reduction(dense):.2f} %", "")
+    table.add_row("bytes on disk", f"{sum(evaluation.files.values()):,}", "")
+    return table

@@ -1,0 +1,86 @@
+"""Sentences of texts to evaluate: raw text of any kind that `prepare` reads, or tokenised text, a sentence a line.
+
+Raw text is decompressed, recognised, cleaned, split and folded by the code of `prepare`, with the settings of the corpus that the
+model was trained on; but every sentence is kept, whatever its length. The characters of a sentence are those of its words
+joined by single blanks, and one for its end.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fewwords.console import say
+from fewwords.corpus.decompress import decompress
+from fewwords.corpus.formats import BlockReader
+from fewwords.corpus.segment import OVERLONG, Segmenter
+from fewwords.corpus.settings import Settings
+from fewwords.corpus.sources import Source
+from fewwords.errors import InputError
+from fewwords.evaluation.sentence_scores import Sentence
+from fewwords.vocabulary import Vocabulary
+
+_MOST_TYPES = 1_000_000
+
+
+@dataclass(frozen=True)
+class TextSentence:
+    """A sentence's words as they were, folded as the corpus was, and their ids [length]."""
+
+    words: list[str]
+    ids: Sentence
+
+    @property
+    def num_characters(self) -> int:
+        """The characters of the words, the blanks between them, and the line end."""
+        return sum(map(len, self.words)) + len(self.words)
+
+
+def reading_settings(made_from: Mapping[str, Any], tokenized: bool) -> Settings:
+    """How to read text for a model whose folder says `made_from`: case and numbers as in the corpus, sentences of any length."""
+    corpus = made_from.get("corpus")
+    recorded = (corpus.get("settings") if isinstance(corpus, Mapping) else None) or {}
+    return Settings(
+        tokenized=tokenized,
+        lower_case=recorded.get("lower_case", True),
+        numbers=recorded.get("numbers", "keep"),
+        min_words=1,
+        max_words=None,
+        keep_fragments=True,
+    )
+
+
+def read_sentences(
+    source: Source, vocabulary: Vocabulary, settings: Settings, max_words: int | None = None
+) -> Iterator[TextSentence]:
+    """The first sentences of a source that have at most `max_words` words together, but one at least.
+
+    Raises InputError when the source is empty, damaged, no text, or holds no words.
+    """
+    _, pieces = decompress(source.chunks(), source.name)
+    segmenter = Segmenter(settings)
+    num_words = 0
+    for block in BlockReader(source.name, pieces, settings.tokenized).blocks(0):
+        tokens, lengths = segmenter.segment(block)
+        words = segmenter.lexicon.decode(tokens)
+        ids = np.array(vocabulary.encode(words), dtype=np.int64)
+        start = 0
+        for length in lengths:
+            if max_words is not None and num_words and num_words + length > max_words:
+                return
+            num_words += length
+            yield TextSentence(words[start : start + length], ids[start : start + length])
+            start += length
+        if len(segmenter.lexicon) > _MOST_TYPES:
+            segmenter.forget()
+    _tell(source, segmenter)
+    if not num_words:
+        raise InputError(f"{source.name}: no words at all; check that this is text")
+
+
+def _tell(source: Source, segmenter: Segmenter) -> None:
+    if invalid := segmenter.tally.invalid_bytes[source.name]:
+        say(f"{source.name}: {invalid:,} invalid UTF-8 sequences were replaced")
+    if overlong := segmenter.tally.sentences[OVERLONG]:
+        say(f"{source.name}: {overlong:,} sentences with a word of over 255 characters were left out")

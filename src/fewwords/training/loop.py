@@ -1,0 +1,244 @@
+"""`train`: from a work folder to a model folder, whatever interrupts it on the way.
+
+Everything that can be wrong with the input is found before the first step. The model folder has the checkpoint and the record of
+the training while it runs, and the model itself, its best weights on dev, at the end.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fewwords.console import say
+from fewwords.corpus.locking import lock_folder
+from fewwords.corpus.token_corpus import Part
+from fewwords.errors import InputError
+from fewwords.models.model_folder import save_model
+from fewwords.models.variants import ModelSettings
+from fewwords.training.card import model_card
+from fewwords.training.checkpoint import find_checkpoint, mend_swap, read_best, read_checkpoint, remove_checkpoints
+from fewwords.training.distributed import Group, joined_group
+from fewwords.training.held_out import measure_held_out
+from fewwords.training.memory_check import check_memory, needed_bytes
+from fewwords.training.objective import make_objective
+from fewwords.training.process import prepare_process
+from fewwords.training.record import cut_after
+from fewwords.training.run import RECORD, Run
+from fewwords.training.settings import TrainingSettings
+from fewwords.training.start import Materials, gather_materials, start_model
+from fewwords.training.summary import TrainingSummary, Trial
+from fewwords.training.trainer import Trainer, load_weights
+from fewwords.training.tune import RECORD as TUNING_RECORD
+from fewwords.training.tune import best_rate, trial_words, try_rates
+from fewwords.vocabulary import NUM_SPECIAL
+
+# Settings that do not change what the result is, and may be other ones when a run is resumed.
+_FREE_SETTINGS = ("threads", "checkpoint_every")
+
+
+def model_folder(work: str | Path, variant: str, vocabulary_size: int) -> Path:
+    """Where the model of a variant goes unless another place is named."""
+    return Path(work) / "models" / f"{variant}-v{vocabulary_size}"
+
+
+def train(
+    work: str | Path,
+    model_settings: ModelSettings,
+    settings: TrainingSettings,
+    *,
+    vocabulary_size: int,
+    base_size: int = 8_000,
+    output: Path | None = None,
+    tune_lr: bool = False,
+    resume: bool = False,
+    force: bool = False,
+) -> TrainingSummary:
+    """Train a model on the corpus of a work folder and write its folder.
+
+    `base_size` counts base words without the special words. With `tune_lr` the rate is chosen by short runs first. `resume` goes on
+    from the checkpoint, if there is one; `force` replaces what is there. Raises InputError before training starts for anything
+    that cannot work, and KeyboardInterrupt, after a checkpoint, on Ctrl-C.
+    """
+    folder = output or model_folder(work, model_settings.variant, vocabulary_size)
+    device = prepare_process(settings.threads)
+    materials = gather_materials(work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size)
+    job = _Job(folder, model_settings, settings, materials)
+    code_values = 0 if materials.codes is None else len(materials.codes.values)
+    check_memory(
+        needed_bytes(model_settings, settings, vocabulary_size, base_size + NUM_SPECIAL, code_values), settings.loss
+    )
+    job.check_parts()
+    with joined_group(device) as group, _locked(folder, group):
+        if group.is_first:
+            _clear_the_way(folder, resume=resume, force=force)
+        group.wait()
+        return job.do(group, tune_lr=tune_lr)
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    model_settings: ModelSettings
+    settings: TrainingSettings
+    materials: Materials
+
+    def do(self, group: Group, *, tune_lr: bool) -> TrainingSummary:
+        trials: list[Trial] = []
+        settings = self.settings
+        if tune_lr:
+            trials = self._tune(group)
+            settings = replace(settings, learning_rate=best_rate(trials))
+            if group.is_first:
+                say(f"learning rate {settings.learning_rate:g}: the best of {len(trials)} on dev")
+        trainer = self._make_trainer(group, settings)
+        about = self._about(settings)
+        path = find_checkpoint(self.folder)
+        if path is not None:
+            checkpoint = read_checkpoint(path)
+            _check_same_run(path, checkpoint.state.get("about"), about)
+            trainer.restore(checkpoint)
+            group.wait()
+            if group.is_first:
+                mend_swap(self.folder)
+                cut_after(self.folder / RECORD, trainer.state.words)
+                say(f"going on from the checkpoint after {trainer.state.words:,} words")
+            group.wait()
+        Run(trainer, self._dev, self.folder, about, f"training {self.model_settings.variant}").to_the_end()
+        return self._finish(trainer, settings, trials)
+
+    def check_parts(self) -> None:
+        """Raise InputError when there is nothing to train or to evaluate on."""
+        self._part("train"), self._part("dev")
+
+    @property
+    def _dev(self) -> Part:
+        return self._part("dev")
+
+    def _part(self, name: Any) -> Part:
+        part = self.materials.corpus.part(name, len(self.materials.vocabulary))
+        if part.num_words == 0:
+            raise InputError(
+                f"{self.materials.corpus.folder}: the part {name} is empty; prepare the corpus with more text"
+            )
+        return part
+
+    def _make_trainer(self, group: Group, settings: TrainingSettings) -> Trainer:
+        part = self._part("train")
+        model = start_model(self.materials, self.model_settings, settings)
+        objective = make_objective(settings, self.model_settings, self.materials.vocabulary)
+        return Trainer(model, objective, part, settings, settings.budget(part.num_words), group)
+
+    def _tune(self, group: Group) -> list[Trial]:
+        return try_rates(
+            lambda settings: self._make_trainer(group, settings),
+            self._dev,
+            self.settings,
+            words=trial_words(self.settings.budget(self._part("train").num_words)),
+            folder=self.folder,
+            about=self._about(self.settings),
+        )
+
+    def _about(self, settings: TrainingSettings) -> dict[str, Any]:
+        """What a checkpoint belongs to; two runs that differ in it differ in their results."""
+        codes = self.materials.codes
+        arrays = () if codes is None else (codes.offsets, codes.indices, codes.values)
+        digest = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+        return {
+            "model": self.model_settings.to_json(),
+            "training": {name: value for name, value in settings.to_json().items() if name not in _FREE_SETTINGS},
+            "vocabulary": self.materials.vocabulary.fingerprint,
+            "corpus": self.materials.corpus.description.get("sha256"),
+            "codes": None if codes is None else digest,
+        }
+
+    def _finish(self, trainer: Trainer, settings: TrainingSettings, trials: Sequence[Trial]) -> TrainingSummary:
+        """Put the best weights in place, measure them on the whole of dev, and write the model."""
+        group, state, codes = trainer.group, trainer.state, self.materials.codes
+        load_weights(trainer.model, read_best(self.folder))
+        measured = [0.0, 0.0, 0.0]
+        if group.is_first:
+            held_out = measure_held_out(trainer.model, self._dev, None)
+            measured = [held_out.perplexity, held_out.gap_mean, held_out.gap_std]
+        perplexity, gap_mean, gap_std = group.from_first(measured)
+        tuned = trainer.model.codes is not None and trainer.model.codes.tuned
+        num_tuned = len(codes.values) if codes is not None and tuned else 0
+        summary = TrainingSummary(
+            folder=self.folder,
+            variant=self.model_settings.variant,
+            vocabulary_size=len(self.materials.vocabulary),
+            num_parameters=sum(p.numel() for p in trainer.model.parameters()) - num_tuned,
+            num_code_values=0 if codes is None else codes.num_values,
+            words=state.words,
+            best_words=state.best_words,
+            stopped_early=state.stopped_early,
+            learning_rate=settings.learning_rate,
+            dev_perplexity=perplexity,
+            gap_mean=gap_mean,
+            gap_std=gap_std,
+            seconds=state.seconds,
+            words_per_second=state.words / max(state.training_seconds, 1e-9),
+            trials=tuple(trials),
+        )
+        if group.is_first:
+            self._save(trainer, settings, summary)
+        group.wait()
+        return summary
+
+    def _save(self, trainer: Trainer, settings: TrainingSettings, summary: TrainingSummary) -> None:
+        corpus, codes = self.materials.corpus, self.materials.codes
+        sources = [str(source.get("name")) for source in corpus.description.get("sources", [])]
+        results = {name: value for name, value in asdict(summary).items() if name not in ("folder", "trials")}
+        made_from = {
+            "training": settings.to_json(),
+            "corpus": {"sources": sources, "sha256": corpus.description.get("sha256")},
+            "codes": None if codes is None else codes.made_from,
+            "result": results,
+            "trials": [asdict(trial) for trial in summary.trials],
+        }
+        card = model_card(summary, self.model_settings, settings, sources)
+        save_model(self.folder, trainer.model.cpu(), self.materials.vocabulary, codes, made_from, card)
+
+
+def _locked(folder: Path, group: Group) -> Any:
+    """A lock on the model folder, for the process that writes there."""
+    if not group.is_first:
+        return nullcontext()
+    folder.mkdir(parents=True, exist_ok=True)
+    return lock_folder(folder, "train")
+
+
+def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
+    """Refuse to overwrite a model or a run unless told to; with `force`, remove them."""
+    has_checkpoint, has_model = find_checkpoint(folder) is not None, (folder / "model.json").exists()
+    if force and resume:
+        raise InputError("--force starts anew and --resume goes on: give one of them")
+    if force:
+        for name in ("model.json", RECORD, TUNING_RECORD):
+            (folder / name).unlink(missing_ok=True)
+        remove_checkpoints(folder)
+    elif resume:
+        if has_model and not has_checkpoint:
+            raise InputError(f"{folder}: the model is complete and has no checkpoint; use --force to train it anew")
+        if not has_checkpoint:
+            say(f"{folder}: no checkpoint yet; starting from the beginning")
+    elif has_model:
+        raise InputError(f"{folder}: there is a model already; use --force to replace it, or name another --output")
+    elif has_checkpoint:
+        raise InputError(f"{folder}: an unfinished run is there; use --resume to go on, or --force to start anew")
+
+
+def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:
+    """Raise InputError naming the first setting in which a checkpoint's run differs from this one."""
+    theirs = theirs if isinstance(theirs, dict) else {}
+    for kind, value in ours.items():
+        other = theirs.get(kind)
+        if other == value:
+            continue
+        if isinstance(value, dict) and isinstance(other, dict) and kind != "corpus":
+            name = next(key for key in value if other.get(key) != value[key])
+            told = f"{name.replace('_', ' ')} {other.get(name)}, not {value[name]}"
+        else:
+            told = f"another {kind}"
+        raise InputError(f"{path}: its run has {told}; resume with the same settings, or train anew with --force")

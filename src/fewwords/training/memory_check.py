@@ -1,0 +1,70 @@
+"""Whether a training run fits into memory, before it starts: weights, gradient and two moments, and the largest scores."""
+
+import os
+from pathlib import Path
+
+import torch
+
+from fewwords.errors import InputError
+from fewwords.models.variants import ModelSettings
+from fewwords.training.settings import TrainingSettings
+
+_BYTES = 4
+_COPIES = 4  # weights, gradient, two moments
+_SCORE_COPIES = 3  # scores, their exponentials, their gradient
+_CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def num_parameters(settings: ModelSettings, num_words: int, num_base: int) -> int:
+    """The parameters of a model with `num_base` base words, special words among them; tuned code values not counted."""
+    size = settings.hidden_size
+    embedding = (num_base if settings.embedding == "coded" else num_words) * settings.embedding_size
+    output = 0 if settings.tied else (num_base if settings.output == "coded" else num_words) * size
+    biases = num_base if settings.coded_bias else num_words
+    inputs = settings.embedding_size + (settings.num_layers - 1) * size
+    lstm = 4 * size * (inputs + settings.num_layers * (size + 2))
+    starts = 2 * settings.num_layers * size if settings.boundary == "paper" else 0
+    normaliser = {"one": 0, "constant": 1, "z-regression": size + 1}[settings.normaliser]
+    return embedding + output + biases + lstm + starts + normaliser
+
+
+def needed_bytes(
+    model_settings: ModelSettings, settings: TrainingSettings, num_words: int, num_base: int, num_code_values: int = 0
+) -> int:
+    """What training will take at its peak, roughly."""
+    tuned = num_code_values if model_settings.tune_codes else 0
+    parameters = num_parameters(model_settings, num_words, num_base) + tuned
+    sizes = model_settings.embedding_size + 8 * model_settings.hidden_size * model_settings.num_layers
+    scores = num_words if settings.loss == "softmax" else settings.num_noise_words
+    activations = 2 * settings.batch_words * (2 * sizes + _SCORE_COPIES * scores)
+    return _BYTES * (_COPIES * parameters + num_code_values * 2 + activations)
+
+
+def available_bytes() -> int | None:
+    """Memory that this process can still get, or None where the system does not tell."""
+    if torch.cuda.is_available():
+        return int(torch.cuda.mem_get_info()[0])
+    found = []
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+    except (OSError, ValueError):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in _CGROUP_FILES:
+        try:
+            found.append(int(Path(name).read_text()))
+        except (OSError, ValueError):  # no such group, or "max"
+            continue
+    return min(found, default=None)
+
+
+def check_memory(needed: int, loss: str) -> None:
+    """Raise InputError when `needed` bytes are more than there are."""
+    available = available_bytes()
+    if available is not None and needed > available:
+        larger = "--batch-words or another --loss, " if loss == "softmax" else ""
+        raise InputError(
+            f"training would need some {needed / 1e9:,.1f} GB of memory and {available / 1e9:,.1f} GB are free; lower "
+            f"{larger}--vocab-size, --embedding-size or --hidden-size, or train a coded model (lstm-z-w)"
+        )

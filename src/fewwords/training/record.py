@@ -1,0 +1,34 @@
+"""`training.jsonl`: one line an evaluation, in order of the words seen, on the disk before training goes on."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from fewwords.files import atomic_write
+
+
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Add a line and flush it to the disk."""
+    with path.open("ab") as file:
+        file.write(json.dumps(line).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a record; a line that a kill cut short is left out."""
+    lines = []
+    for text in path.read_bytes().splitlines(keepends=True) if path.exists() else []:
+        try:
+            lines.append(json.loads(text) if text.endswith(b"\n") else None)
+        except ValueError:
+            continue
+    return [line for line in lines if isinstance(line, dict)]
+
+
+def cut_after(path: Path, words: int) -> None:
+    """Drop the lines of more than `words` words, which training from a checkpoint at `words` will write again."""
+    kept = [line for line in read_lines(path) if line.get("words", 0) <= words]
+    with atomic_write(path) as file:
+        file.writelines(json.dumps(line).encode() + b"\n" for line in kept)

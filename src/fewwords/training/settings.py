@@ -1,0 +1,109 @@
+"""How a model is trained: budget, optimiser, loss, where the parameters start. Everything that decides the result is here.
+
+`DEFAULT_NUM_NOISE` is the one place for the numbers of noise words. The paper's own settings are batches of 256 words, per-position
+noise of 50 words, rates from `PAPER_RATES` and a zero start of the biases.
+"""
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from fewwords.errors import InputError
+
+LossName = Literal["nce", "nce-per-position", "softmax", "sampled-softmax"]
+ScheduleName = Literal["constant", "linear"]
+EmbeddingStart = Literal["random", "vectors"]
+BiasStart = Literal["unigram", "zero", "uniform"]
+CodesName = Literal["learned", "random", "nearest"]
+
+PAPER_RATES = (0.001, 0.002, 0.004, 0.006, 0.008)
+DEFAULT_NUM_NOISE: dict[LossName, int] = {"nce": 256, "nce-per-position": 50, "sampled-softmax": 512, "softmax": 0}
+NUM_EVALUATIONS = 20
+SHORTEST_INTERVAL = 200_000
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "loss": get_args(LossName),
+    "schedule": get_args(ScheduleName),
+    "embedding_start": get_args(EmbeddingStart),
+    "bias_start": get_args(BiasStart),
+    "codes": get_args(CodesName),
+}
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Settings of a training run; raises InputError for values that cannot be used.
+
+    The budget is `words` running words or `epochs` passes, one pass when neither is given. `num_noise` None takes the loss's
+    default. `eval_every` None is a twentieth of the budget, at least 200,000 words. `final_rate` is where the linear schedule
+    ends, as a share of the learning rate. `clip` bounds the norm of the whole gradient, and `divergence` says how many times
+    its lowest level the loss may rise to; 0 turns either off. `patience` stops after so many evaluations without progress.
+    """
+
+    words: int | None = None
+    epochs: float | None = None
+    batch_words: int = 2048
+    learning_rate: float = 0.004
+    schedule: ScheduleName = "linear"
+    final_rate: float = 0.0
+    clip: float = 5.0
+    divergence: float = 3.0
+    loss: LossName = "nce"
+    num_noise: int | None = None
+    noise_power: float = 1.0
+    embedding_start: EmbeddingStart = "random"
+    bias_start: BiasStart = "unigram"
+    codes: CodesName = "learned"
+    seed: int = 1
+    eval_every: int | None = None
+    checkpoint_every: int = 2_000_000
+    dev_words: int = 20_000
+    patience: int | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.words is not None and self.epochs is not None:
+            raise InputError("a budget in words and one in epochs: give one of them")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise InputError(f"{name} {getattr(self, name)!r}: choose one of {', '.join(choices)}")
+        positive = ("words", "epochs", "batch_words", "learning_rate", "num_noise", "eval_every", "checkpoint_every")
+        for name in (*positive, "dev_words", "patience", "threads"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise InputError(f"{name.replace('_', ' ')} {value}: give a number greater than 0")
+        for name in ("clip", "divergence", "noise_power", "seed"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise InputError(f"{name.replace('_', ' ')} {getattr(self, name)}: give 0 or more")
+        if 0 < self.divergence <= 1:
+            raise InputError(f"divergence {self.divergence}: give a factor greater than 1, or 0 to turn the check off")
+        if not 0 <= self.final_rate <= 1:
+            raise InputError(f"final rate {self.final_rate}: give a share of the learning rate, from 0 to 1")
+        if self.loss == "softmax" and self.num_noise is not None:
+            raise InputError("the full softmax draws no noise words; leave their number out")
+
+    @property
+    def num_noise_words(self) -> int:
+        """Noise words for the batch, or for each position."""
+        return DEFAULT_NUM_NOISE[self.loss] if self.num_noise is None else self.num_noise
+
+    def budget(self, words_per_epoch: int) -> int:
+        """Running words to train on, when a pass has `words_per_epoch`."""
+        if self.words is not None:
+            return self.words
+        return max(1, round((1.0 if self.epochs is None else self.epochs) * words_per_epoch))
+
+    def evaluation_interval(self, budget: int) -> int:
+        """Running words from one evaluation to the next."""
+        return self.eval_every or max(SHORTEST_INTERVAL, -(-budget // NUM_EVALUATIONS))
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings for a JSON file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Any) -> "TrainingSettings":
+        """What `to_json` gave; raises InputError for unknown or missing settings."""
+        if not isinstance(values, dict) or set(values) != {field.name for field in fields(cls)}:
+            raise InputError("the training settings are not those of this version; train anew with --force")
+        return cls(**values)

@@ -1,0 +1,152 @@
+"""A model before its first step: vocabulary and codes of a work folder, and where embedding and biases start.
+
+Biases start at the log of the unigram probability by default, because a model that starts there need not spend its first words
+on learning how frequent words are. Words that are never predicted start, in every case, at a bias so low that they take no
+probability: no noise ever pushes them down.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fewwords.codes.controls import nearest_codes, random_codes
+from fewwords.codes.sparse_codes import SparseCodes
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import InputError
+from fewwords.layers.embedding import START_RANGE
+from fewwords.models.language_model import LanguageModel
+from fewwords.models.variants import ModelSettings
+from fewwords.training.objective import never_predicted
+from fewwords.training.settings import BiasStart, TrainingSettings
+from fewwords.vectors.word_vectors import WordVectors
+from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
+
+RANDOM_NONZEROS = 8
+NEVER_PREDICTED_BIAS = -30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Materials:
+    """What a model is made of: the corpus, its vocabulary, codes where the model needs them, vectors where it starts there."""
+
+    corpus: TokenCorpus
+    vocabulary: Vocabulary
+    codes: SparseCodes | None
+    vectors: WordVectors | None
+
+
+def codes_path(work: str | Path, vocabulary_size: int, base_size: int) -> Path:
+    """Where the codes of a vocabulary over `base_size` base words lie, special words not counted among them."""
+    return Path(work) / "codes" / f"v{vocabulary_size}-b{base_size}.safetensors"
+
+
+def gather_materials(
+    work: str | Path,
+    model_settings: ModelSettings,
+    settings: TrainingSettings,
+    *,
+    vocabulary_size: int,
+    base_size: int,
+) -> Materials:
+    """Read all that the model needs from a work folder; raises InputError naming the command that mends what is missing."""
+    corpus = TokenCorpus.open(work)
+    if vocabulary_size > corpus.num_types:
+        raise InputError(
+            f"a vocabulary of {vocabulary_size:,} words was asked for, but the corpus of {work} has {corpus.num_types:,}; "
+            "give a smaller --vocab-size, or prepare more text"
+        )
+    vocabulary = corpus.vocabulary(vocabulary_size)
+    from_vectors = settings.embedding_start == "vectors" or (model_settings.is_coded and settings.codes == "nearest")
+    vectors = WordVectors.load(work) if from_vectors else None
+    if vectors is not None:
+        _check_vectors(vectors, corpus.vocabulary(), vocabulary_size, work)
+    if vectors is not None and settings.embedding_start == "vectors" and vectors.size != model_settings.embedding_size:
+        raise InputError(
+            f"the vectors of {work} have {vectors.size} dimensions and the embedding {model_settings.embedding_size}; give "
+            f"--embedding-size {vectors.size}, or make other vectors with fewwords vectors {work} --force"
+        )
+    codes = None
+    if model_settings.is_coded:
+        codes = _read_codes(work, settings, vocabulary, vectors, base_size)
+    return Materials(corpus, vocabulary, codes, vectors)
+
+
+def start_model(materials: Materials, model_settings: ModelSettings, settings: TrainingSettings) -> LanguageModel:
+    """A new model under the settings' seed."""
+    torch.manual_seed(settings.seed)
+    model = LanguageModel(model_settings, len(materials.vocabulary), materials.codes)
+    if settings.embedding_start == "vectors" and materials.vectors is not None:
+        _start_embedding(model, materials.vectors)
+    model.output.start_bias(start_biases(materials.vocabulary, model_settings, settings.bias_start))
+    with torch.no_grad():
+        # Once more: the fit of coded biases gives words of no probability no weight. Special words are in no other's code.
+        model.output.bias[list(never_predicted(model_settings))] = NEVER_PREDICTED_BIAS
+    return model
+
+
+def start_biases(vocabulary: Vocabulary, model_settings: ModelSettings, bias_start: BiasStart) -> Tensor:
+    """The biases [V] to start from; uncounted words count as the rarest word does."""
+    excluded = list(never_predicted(model_settings))
+    counts = vocabulary.counts.astype(np.float64)
+    counts = np.maximum(counts, counts[counts > 0].min() if (counts > 0).any() else 1.0)
+    counts[excluded] = 0.0
+    if bias_start == "unigram":
+        with np.errstate(divide="ignore"):
+            biases = np.log(counts) - np.log(counts.sum())
+    else:
+        biases = np.full(len(counts), -math.log(len(counts)) if bias_start == "uniform" else 0.0)
+    biases[excluded] = NEVER_PREDICTED_BIAS
+    return torch.from_numpy(biases).float()
+
+
+@torch.no_grad()
+def _start_embedding(model: LanguageModel, vectors: WordVectors) -> None:
+    """Give the words that have a vector its direction, with the root mean square that random values would have."""
+    table = model.embedding_table
+    num_rows, size = table.shape
+    has_vector = torch.from_numpy(vectors.has_vector[:num_rows])
+    rows = torch.from_numpy(vectors.values[:num_rows])[has_vector]
+    length = START_RANGE / math.sqrt(3) * math.sqrt(size)
+    table[has_vector] = (rows * (length / rows.norm(dim=1, keepdim=True))).to(table)
+
+
+def _check_vectors(vectors: WordVectors, whole: Vocabulary, vocabulary_size: int, work: str | Path) -> None:
+    vectors.check_fits(whole)
+    if len(vectors) < vocabulary_size:
+        raise InputError(
+            f"the vectors of {work} are of {len(vectors):,} words, fewer than the {vocabulary_size:,} of the model; "
+            f"run fewwords vectors {work} --vocab-size {vocabulary_size} --force"
+        )
+
+
+def _read_codes(
+    work: str | Path,
+    settings: TrainingSettings,
+    vocabulary: Vocabulary,
+    vectors: WordVectors | None,
+    base_size: int,
+) -> SparseCodes:
+    num_words, num_base = len(vocabulary), base_size + NUM_SPECIAL
+    if base_size < 1 or num_base >= num_words:
+        raise InputError(
+            f"a vocabulary of {num_words:,} words with {base_size:,} base words leaves none to code; "
+            "give a smaller --base-size or a larger --vocab-size, or train a dense model (lstm-z)"
+        )
+    if settings.codes == "random":
+        return random_codes(num_words, num_base, min(RANDOM_NONZEROS, base_size), settings.seed)
+    if settings.codes == "nearest" and vectors is not None:
+        return nearest_codes(vectors.values[:num_words], num_base)
+    path = codes_path(work, num_words, base_size)
+    remedy = f"fewwords codes {work} --vocab-size {num_words} --base-size {base_size}"
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; make the codes with {remedy}")
+    codes = SparseCodes.load(path)
+    if (codes.num_words, codes.base_size) != (num_words, num_base):
+        raise InputError(f"{path}: codes of {codes.num_words:,} words over {codes.base_size:,}; run {remedy} --force")
+    if codes.made_from.get("vocabulary") != vocabulary.fingerprint:
+        raise InputError(f"{path}: made for another vocabulary (the corpus has changed since); run {remedy} --force")
+    return codes

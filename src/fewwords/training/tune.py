@@ -1,0 +1,83 @@
+"""The learning rate chosen on dev from the paper's set, by short runs from the same start over the same words.
+
+Each run has a twentieth of the budget, at least 200,000 words, and the whole schedule within it. Finished runs are kept in
+`tuning.json`, so that a stopped search goes on where it was.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from fewwords.console import say
+from fewwords.corpus.token_corpus import Part
+from fewwords.errors import InputError
+from fewwords.files import read_json, write_json
+from fewwords.training.run import AstrayError, Run
+from fewwords.training.settings import PAPER_RATES, TrainingSettings
+from fewwords.training.summary import Trial
+from fewwords.training.trainer import Trainer
+
+RECORD = "tuning.json"
+SHARE = 0.05
+FEWEST_WORDS = 200_000
+
+MakeTrainer = Callable[[TrainingSettings], Trainer]
+
+
+def trial_words(budget: int) -> int:
+    """The words of one short run."""
+    return min(budget, max(FEWEST_WORDS, round(SHARE * budget)))
+
+
+def try_rates(
+    make_trainer: MakeTrainer,
+    dev: Part,
+    settings: TrainingSettings,
+    *,
+    words: int,
+    folder: Path | None = None,
+    about: Any = None,
+    rates: Iterable[float] = PAPER_RATES,
+) -> list[Trial]:
+    """A trial for each rate; with a folder, those that `tuning.json` has of the same run (`about`) are not repeated."""
+    path = None if folder is None else folder / RECORD
+    known: dict[float, Trial] = {}
+    if path is not None and path.exists():
+        record = read_json(path)
+        if isinstance(record, dict) and record.get("about") == about and record.get("words") == words:
+            known = {trial["learning_rate"]: Trial(**trial) for trial in record["trials"]}
+    trials: list[Trial] = []
+    for rate in rates:
+        trial = known.get(rate)
+        if trial is None:
+            short = replace(settings, learning_rate=rate, words=words, epochs=None, eval_every=words, patience=None)
+            trainer = make_trainer(short)
+            trial = Trial(rate, _dev_perplexity(Run(trainer, dev, None, {}, f"trying rate {rate:g}")))
+            if path is not None and trainer.group.is_first:
+                done = [asdict(finished) for finished in (*trials, trial)]
+                write_json(path, {"about": about, "words": words, "trials": done})
+            if trainer.group.is_first:
+                say(f"rate {rate:g}: {trial.told}")
+            trainer.group.wait()
+        trials.append(trial)
+    return trials
+
+
+def best_rate(trials: Iterable[Trial]) -> float:
+    """The rate with the lowest dev perplexity; raises InputError when every run went astray."""
+    finished = [trial for trial in trials if trial.dev_perplexity is not None]
+    if not finished:
+        raise InputError(
+            "at every learning rate training went astray; check the settings (--clip, --bias-start, --loss)"
+        )
+    return min(finished, key=lambda trial: trial.dev_perplexity or math.inf).learning_rate
+
+
+def _dev_perplexity(run: Run) -> float | None:
+    try:
+        run.to_the_end()
+    except AstrayError:
+        return None
+    return run.trainer.state.best_perplexity

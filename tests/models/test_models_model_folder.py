@@ -1,0 +1,103 @@
+"""A model folder: the same model to the bit, and nothing else is taken for one."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from fewwords.codes import random_codes
+from fewwords.errors import InputError
+from fewwords.models import LanguageModel, load_model, save_model, settings_of
+from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
+
+NUM_WORDS = 25
+CODES = random_codes(NUM_WORDS, 12, 3, seed=5)
+VOCABULARY = Vocabulary([*SPECIAL_WORDS, *(f"w{i}" for i in range(22))], np.arange(NUM_WORDS, 0, -1))
+SENTENCES = torch.tensor([[5, 9, 24, 3], [20, 4, 0, 13]])
+
+
+def save(folder, variant="lstm-z-w", **changes):
+    torch.manual_seed(2)
+    settings = settings_of(variant, **{"embedding_size": 6, "hidden_size": 6, **changes})
+    codes = CODES if settings.is_coded else None
+    model = LanguageModel(settings, NUM_WORDS, codes).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.rand_like(parameter))
+    save_model(folder, model, VOCABULARY, codes, {"by": "a test"}, "# card\n")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("variant", "changes"),
+    [
+        ("lstm-s", {}),
+        ("lstm-z", {"tied": True, "num_layers": 2}),
+        ("lstm-z-wb", {"boundary": "paper"}),
+        ("lstm-z-w", {"tied": True, "tune_codes": True, "dropout": 0.3, "normaliser": "constant"}),
+    ],
+)
+def test_save_and_load_to_the_bit(tmp_path, variant, changes):
+    model = save(tmp_path / "m", variant, **changes)
+    saved = load_model(tmp_path / "m")
+    assert saved.model.settings == model.settings
+    assert saved.vocabulary.words == VOCABULARY.words
+    assert saved.made_from == {"by": "a test"}
+    assert not saved.model.training
+    ours, theirs = model.state_dict(), saved.model.state_dict()
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    contexts, targets = model.predictions(SENTENCES)
+    again = saved.model.predictions(SENTENCES)
+    assert torch.equal(contexts, again.contexts)
+    log_probs = (m.output.log_probs_of(contexts.detach(), targets) for m in (model, saved.model))
+    assert torch.equal(*log_probs)
+    if changes.get("tied"):
+        assert saved.model.embedding_table is getattr(
+            saved.model.output, "base", getattr(saved.model.output, "weight", None)
+        )
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "codes.safetensors", "codes.json", "words.tsv"])
+def test_missing_and_changed_files_are_named(tmp_path, name):
+    save(tmp_path / "m")
+    path = tmp_path / "m" / name
+    content = bytearray(path.read_bytes())
+    content[-2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"{name}: not the file"):
+        load_model(tmp_path / "m")
+    path.unlink()
+    with pytest.raises(InputError, match=rf"{name}: missing"):
+        load_model(tmp_path / "m")
+
+
+def test_an_unfinished_folder_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no such model folder"):
+        load_model(tmp_path / "m")
+    save(tmp_path / "m")
+    facts = json.loads((tmp_path / "m" / "model.json").read_text())
+    (tmp_path / "m" / "model.json").write_text(json.dumps({**facts, "format": "other"}))
+    with pytest.raises(InputError, match="not the description"):
+        load_model(tmp_path / "m")
+    (tmp_path / "m" / "model.json").write_text(json.dumps({**facts, "vocabulary": "0"}))
+    with pytest.raises(InputError, match="not the vocabulary"):
+        load_model(tmp_path / "m")
+    (tmp_path / "m" / "model.json").write_text(
+        json.dumps({**facts, "settings": {**facts["settings"], "hidden_size": 7}})
+    )
+    with pytest.raises(InputError, match="does not fit"):
+        load_model(tmp_path / "m")
+    (tmp_path / "m" / "model.json").unlink()
+    with pytest.raises(InputError, match="incomplete"):
+        load_model(tmp_path / "m")
+
+
+def test_saving_again_keeps_what_is_not_the_models(tmp_path):
+    save(tmp_path / "m")
+    (tmp_path / "m" / "training.jsonl").write_text("{}\n")
+    model = save(tmp_path / "m", hidden_size=5)
+    assert (tmp_path / "m" / "training.jsonl").read_text() == "{}\n"
+    assert load_model(tmp_path / "m").model.settings == model.settings
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]

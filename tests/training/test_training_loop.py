@@ -1,0 +1,285 @@
+"""Whole runs: they learn, stop, resume to the same bits, recover, and touch nothing that grows with the vocabulary."""
+
+import itertools
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from fewwords.codes import random_codes
+from fewwords.corpus import TokenCorpus
+from fewwords.errors import InputError
+from fewwords.models import LanguageModel, load_model, settings_of
+from fewwords.training import run as run_file
+from fewwords.training import train
+from fewwords.training.checkpoint import find_checkpoint, read_checkpoint
+from fewwords.training.held_out import HeldOut
+from fewwords.training.objective import make_objective
+from fewwords.training.record import read_lines
+from fewwords.training.run import MOST_RESTORES
+from fewwords.training.trainer import Trainer
+from fewwords.vocabulary import Vocabulary
+
+SMALL = {"embedding_size": 16, "hidden_size": 16}
+TIMES = ("seconds", "words_per_second")
+
+
+@pytest.fixture
+def run(work, tmp_path, quick):
+    """Train into a folder of this test, by its name."""
+
+    def do(name, variant="lstm-z-w", model=None, resume=False, force=False, tune_lr=False, **changes):
+        return train(
+            work,
+            settings_of(variant, **{**SMALL, **(model or {})}),
+            quick(**changes),
+            vocabulary_size=23,
+            base_size=12,
+            output=tmp_path / name,
+            resume=resume,
+            force=force,
+            tune_lr=tune_lr,
+        )
+
+    return do
+
+
+def record(folder):
+    lines = read_lines(folder / "training.jsonl")
+    return [{name: value for name, value in line.items() if name not in TIMES} for line in lines]
+
+
+def assert_same_run(folder, other):
+    """The same weights, moments, random states, numbers and model, times apart."""
+    ours, theirs = (read_checkpoint(find_checkpoint(path)) for path in (folder, other))
+    for kind in ("weights", "optimiser", "random"):
+        mine, yours = getattr(ours, kind), getattr(theirs, kind)
+        assert mine.keys() == yours.keys()
+        for name in mine:
+            assert torch.equal(mine[name], yours[name]), f"{kind} {name}"
+    runs = [{k: v for k, v in c.state["run"].items() if "seconds" not in k} for c in (ours, theirs)]
+    assert runs[0] == runs[1]
+    assert record(folder) == record(other)
+    assert (folder / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("variant", "changes", "bound"),
+    [
+        ("lstm-z", {}, 2.1),
+        ("lstm-s", {"loss": "softmax", "num_noise": None, "words": 20_000}, 2.1),
+        # random codes: the scores of eight words are means of other words' scores, and cannot be just right
+        ("lstm-z-w", {}, 3.0),
+    ],
+)
+def test_a_model_learns_the_entropy_of_its_text(run, variant, changes, bound):
+    """The text's perplexity is 2 by construction (see conftest); nothing can do better on new sentences of it."""
+    defaults = {"words": 40_000, "batch_words": 60, "learning_rate": 0.02, "eval_every": 20_000}
+    summary = run("model", variant, **{**defaults, **changes})
+    assert 1.99 < summary.dev_perplexity < bound
+    assert abs(summary.gap_mean) < 0.3 or variant == "lstm-s"
+    saved = load_model(summary.folder)
+    assert saved.made_from["result"]["dev_perplexity"] == summary.dev_perplexity
+    assert "perplexity" in (summary.folder / "README.md").read_text()
+
+
+def test_the_same_seed_gives_the_same_run_and_another_does_not(run, tmp_path):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        run(name, seed=seed, words=1500, model={"dropout": 0.2})
+    assert_same_run(tmp_path / "a", tmp_path / "b")
+    assert (tmp_path / "a/model.safetensors").read_bytes() != (tmp_path / "c/model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w"])
+@pytest.mark.parametrize("stop_at", [7, 31])
+def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch, capsys, variant, stop_at):
+    model = {"dropout": 0.2, "tune_codes": variant == "lstm-z-w", "tied": True}
+    run("whole", variant, model)
+    real, calls = Trainer.step, itertools.count(1)
+
+    def step(self, *arguments):
+        if next(calls) == stop_at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Trainer, "step", step)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run("parts", variant, model)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "--resume goes on" in capsys.readouterr().err
+    assert read_checkpoint(tmp_path / "parts/checkpoint").state["run"]["steps"] == stop_at
+    assert not (tmp_path / "parts/model.json").exists()
+    with pytest.raises(InputError, match="--resume"):
+        run("parts", variant, model)
+    with (tmp_path / "parts/training.jsonl").open("a") as file:
+        file.write(
+            '{"words": 5999}\n{"wor'
+        )  # as a kill between a line and its checkpoint, and within a line, leaves it
+    run("parts", variant, model, resume=True)
+    assert_same_run(tmp_path / "whole", tmp_path / "parts")
+
+
+SCRIPT = """
+import json, pathlib, sys
+from fewwords.models import settings_of
+from fewwords.training import TrainingSettings, train
+work, output, model, settings = sys.argv[1:]
+train(work, settings_of("lstm-z", **json.loads(model)), TrainingSettings(**json.loads(settings)),
+      vocabulary_size=23, output=pathlib.Path(output), resume=True)
+"""
+
+
+def test_a_killed_run_resumes_to_the_same_bits(work, run, tmp_path, quick):
+    changes = {"words": 25_000, "eval_every": 4_000, "checkpoint_every": 1_000}
+    model = {**SMALL, "dropout": 0.1}
+    arguments = [str(work), str(tmp_path / "killed"), json.dumps(model), json.dumps(quick(**changes).to_json())]
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, *arguments], stderr=subprocess.DEVNULL)
+    state = tmp_path / "killed" / "checkpoint" / "state.json"
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            if json.loads(state.read_bytes())["state"]["run"]["words"] > 1_000:
+                break
+        except (FileNotFoundError, NotADirectoryError):
+            time.sleep(0.01)
+    time.sleep(np.random.default_rng().uniform(0, 0.3))
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    run("whole", "lstm-z", model, **changes)
+    run("killed", "lstm-z", model, resume=True, **changes)
+    assert_same_run(tmp_path / "whole", tmp_path / "killed")
+
+
+def poison(monkeypatch, when):
+    """Make the loss of the steps that `when(words)` chooses NaN."""
+    real = Trainer._loss
+
+    def loss(self, batch):
+        value = real(self, batch)
+        return value * math.nan if when(self.state.words) else value
+
+    monkeypatch.setattr(Trainer, "_loss", loss)
+
+
+def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, monkeypatch, capsys):
+    hits = itertools.count()
+    poison(monkeypatch, lambda words: words > 3_000 and next(hits) == 0)
+    summary = run("model")
+    assert "the loss is nan; going back to 2," in capsys.readouterr().err
+    lines = record(tmp_path / "model")
+    words = [line["words"] for line in lines]
+    assert words == sorted(set(words))
+    assert len(words) == 3
+    for line, factor in zip(lines, (1, 0.5, 0.5)):
+        assert line["learning_rate"] == pytest.approx(factor * 0.01 * max(0, 1 - line["words"] / 6_000))
+    assert summary.dev_perplexity < 20  # less than of an even guess among 20 words and </s>
+    assert all(tensor.isfinite().all() for tensor in load_model(tmp_path / "model").model.state_dict().values())
+
+
+def test_a_run_that_cannot_go_on_gives_up(run, monkeypatch):
+    hits = itertools.count()
+    poison(monkeypatch, lambda words: words > 2_500 and next(hits) >= 0)
+    with pytest.raises(InputError, match="lower --learning-rate"):
+        run("model")
+    assert next(hits) == MOST_RESTORES + 1
+
+
+def test_early_stopping_keeps_the_best(run, tmp_path, monkeypatch):
+    told = iter([5.0, 3.0, 4.0, 3.5, 2.0])
+    monkeypatch.setattr(run_file, "measure_held_out", lambda *_: HeldOut(next(told), 0.0, 0.0))
+    kept = {}
+    real = run_file.write_checkpoint
+
+    def write(folder, checkpoint, *, is_best):
+        if is_best:
+            kept.update({name: tensor.detach().clone() for name, tensor in checkpoint.weights.items()})
+        real(folder, checkpoint, is_best=is_best)
+
+    monkeypatch.setattr(run_file, "write_checkpoint", write)
+    summary = run("model", patience=2, eval_every=1_000)
+    assert summary.stopped_early
+    assert [line["dev_perplexity"] for line in record(tmp_path / "model")] == [5.0, 3.0, 4.0, 3.5]
+    assert summary.best_words == record(tmp_path / "model")[1]["words"]
+    weights = load_model(tmp_path / "model").model.state_dict()
+    assert all(torch.equal(weights[name], tensor) for name, tensor in kept.items())
+
+
+def test_what_is_there_is_not_overwritten_unasked(run, tmp_path, capsys):
+    run("model", words=500)
+    with pytest.raises(InputError, match="there is a model already"):
+        run("model", words=500)
+    with pytest.raises(InputError, match="give one of them"):
+        run("model", words=500, resume=True, force=True)
+    with pytest.raises(InputError, match="seed 1, not 2"):
+        run("model", words=500, seed=2, resume=True)
+    with pytest.raises(InputError, match="hidden size 16, not 8"):
+        run("model", words=500, model={"hidden_size": 8}, resume=True)
+    before = (tmp_path / "model/model.safetensors").read_bytes()
+    run("model", words=500, resume=True)
+    assert (tmp_path / "model/model.safetensors").read_bytes() == before
+    run("model", words=500, seed=2, force=True)
+    assert (tmp_path / "model/model.safetensors").read_bytes() != before
+    assert len(record(tmp_path / "model")) == 1
+
+
+def test_rates_are_tried_and_the_best_is_taken(run, tmp_path, capsys):
+    summary = run("model", words=1_000, tune_lr=True)
+    assert [trial.learning_rate for trial in summary.trials] == [0.001, 0.002, 0.004, 0.006, 0.008]
+    best = min(summary.trials, key=lambda trial: trial.dev_perplexity)
+    assert summary.learning_rate == best.learning_rate
+    assert capsys.readouterr().err.count("trying rate") == 5
+    # the whole budget is shorter than a trial would be, so a trial is the run itself
+    assert record(tmp_path / "model")[-1]["dev_perplexity"] == best.dev_perplexity
+    run("model", words=1_000, tune_lr=True, resume=True)
+    assert "trying rate" not in capsys.readouterr().err
+
+
+class TouchedSizes(TorchDispatchMode):
+    """Notes every operation that reads or makes a tensor with as many numbers as there are words."""
+
+    def __init__(self, large):
+        super().__init__()
+        self.large, self.found, self.num_operations = large, set(), 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        self.num_operations += 1
+        for value in (*args, *(result if isinstance(result, (tuple, list)) else (result,))):
+            if isinstance(value, torch.Tensor):
+                numbers = value._values() if value.is_sparse else value
+                if numbers.numel() >= self.large:
+                    self.found.add(function.overloadpacket.__name__)
+        return result
+
+
+@pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w", "lstm-z-wb"])
+def test_no_step_does_work_that_grows_with_the_vocabulary(work, quick, variant):
+    """Of tensors with a row for each word, a step may only take and put back rows."""
+    num_words = 20_000
+    model_settings = settings_of(variant, embedding_size=4, hidden_size=4, tune_codes=variant == "lstm-z-w")
+    settings = quick(batch_words=32, num_noise=8)
+    vocabulary = Vocabulary([str(i) for i in range(num_words)], np.ones(num_words, np.int64))
+    model = LanguageModel(model_settings, num_words, random_codes(num_words, 30, 2, seed=1))
+    part = TokenCorpus.open(work).part("train", 23)
+    trainer = Trainer(model, make_objective(settings, model_settings, vocabulary), part, settings, 1000)
+    trainer.step()
+    with TouchedSizes(num_words) as touched:
+        trainer.step()
+    assert touched.num_operations > 100
+    rows_only = {"index_select", "index_copy_", "index", "index_put_", "searchsorted", "detach", "alias"}
+    lstm = {"mkldnn_rnn_layer", "mkldnn_rnn_layer_backward"}  # with a workspace of its own
+    shapes_only = {"view", "unsqueeze", "t", "select", "_sparse_coo_tensor_with_dims_and_tensors"}
+    assert touched.found <= rows_only | shapes_only | lstm
+    assert ("index_copy_" in touched.found) == (variant != "lstm-z-wb")
+    large = [parameter for parameter in model.parameters() if parameter.shape[:1] and len(parameter) >= num_words]
+    assert all(parameter.grad.is_sparse for parameter in large)
+    assert bool(large) == (variant != "lstm-z-wb")

@@ -1,0 +1,55 @@
+"""Settings: what they accept, their budget and rate, and the way through JSON."""
+
+import json
+
+import pytest
+
+from fewwords.errors import InputError
+from fewwords.training import TrainingSettings
+from fewwords.training.schedule import learning_rate
+
+
+def test_settings_survive_json():
+    settings = TrainingSettings(words=5, loss="nce-per-position", patience=2, codes="nearest", final_rate=0.1)
+    assert TrainingSettings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+    with pytest.raises(InputError, match="not those of this version"):
+        TrainingSettings.from_json({**settings.to_json(), "momentum": 0.9})
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"words": 5, "epochs": 1.0}, "one of them"),
+        ({"words": 0}, "words 0"),
+        ({"learning_rate": float("nan")}, "learning rate nan"),
+        ({"learning_rate": float("inf")}, "learning rate inf"),
+        ({"loss": "hinge"}, "nce-per-position"),
+        ({"clip": -1.0}, "clip -1"),
+        ({"final_rate": 1.5}, "final rate 1.5"),
+        ({"divergence": 0.5}, "divergence 0.5"),
+        ({"loss": "softmax", "num_noise": 10}, "no noise words"),
+        ({"batch_words": 0}, "batch words 0"),
+        ({"seed": -1}, "seed -1"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused(changes, named):
+    with pytest.raises(InputError, match=named):
+        TrainingSettings(**changes)
+
+
+def test_budget_and_interval():
+    assert TrainingSettings(words=77).budget(1000) == 77
+    assert TrainingSettings().budget(1000) == 1000
+    assert TrainingSettings(epochs=0.25).budget(1000) == 250
+    assert TrainingSettings().evaluation_interval(100_000_000) == 5_000_000
+    assert TrainingSettings().evaluation_interval(1_000_000) == 200_000
+    assert TrainingSettings(eval_every=9).evaluation_interval(1_000_000) == 9
+
+
+def test_rate_falls_in_a_straight_line():
+    linear = TrainingSettings(learning_rate=0.01, final_rate=0.2)
+    assert [learning_rate(linear, words, 100) for words in (0, 50, 100, 130)] == pytest.approx(
+        [0.01, 0.006, 0.002, 0.002]
+    )
+    constant = TrainingSettings(learning_rate=0.01, schedule="constant")
+    assert learning_rate(constant, 99, 100) == 0.01
