@@ -80,8 +80,7 @@ def test_fitted_biases_leave_the_start_word_out():
     made = Materials(None, vocabulary, random_codes(400, 100, 4, seed=1), None)
     model = start_model(made, settings_of("lstm-z-wb", **SMALL), TrainingSettings())
     assert float(model.output.bias[START_ID].detach()) == NEVER_PREDICTED_BIAS
-    log_probs = model.output.log_probs(torch.zeros(1, 6))[0]
-    assert abs(float(log_probs[3]) - math.log(counts[3] / (counts.sum() - counts[START_ID]))) < 0.3
+    assert float(model.output.log_probs(torch.zeros(1, 6))[0, START_ID]) < -20
 
 
 def save_vectors(work, size, num_words, monkeypatch):

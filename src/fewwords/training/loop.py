@@ -192,7 +192,11 @@ class _Job:
         results = {name: value for name, value in asdict(summary).items() if name not in ("folder", "trials")}
         made_from = {
             "training": settings.to_json(),
-            "corpus": {"sources": sources, "sha256": corpus.description.get("sha256")},
+            "corpus": {
+                "sources": sources,
+                "settings": corpus.description.get("settings"),
+                "sha256": corpus.description.get("sha256"),
+            },
             "codes": None if codes is None else codes.made_from,
             "result": results,
             "trials": [asdict(trial) for trial in summary.trials],

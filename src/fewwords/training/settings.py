@@ -1,7 +1,7 @@
 """How a model is trained: budget, optimiser, loss, where the parameters start. Everything that decides the result is here.
 
-`DEFAULT_NUM_NOISE` is the one place for the numbers of noise words. The paper's own settings are batches of 256 words, per-position
-noise of 50 words, rates from `PAPER_RATES` and a zero start of the biases.
+`DEFAULT_NUM_NOISE` is the one place for the numbers of noise words. The paper has batches of 256 words, per-position
+noise of 50 words and rates from `PAPER_RATES`; in its released code the biases start at zero.
 """
 
 import math

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from fewwords.codes.controls import nearest_codes, random_codes
+from fewwords.codes.make import codes_path
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
@@ -37,11 +38,6 @@ class Materials:
     vocabulary: Vocabulary
     codes: SparseCodes | None
     vectors: WordVectors | None
-
-
-def codes_path(work: str | Path, vocabulary_size: int, base_size: int) -> Path:
-    """Where the codes of a vocabulary over `base_size` base words lie, special words not counted among them."""
-    return Path(work) / "codes" / f"v{vocabulary_size}-b{base_size}.safetensors"
 
 
 def gather_materials(
