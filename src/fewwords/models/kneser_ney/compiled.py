@@ -1,0 +1,13 @@
+"""How the loops of this room are compiled: once, kept on disk, without the interpreter lock."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function of arrays and numbers when it is first called."""
+    return cast(Function, numba.njit(nogil=True, cache=True, error_model="numpy")(function))
