@@ -89,7 +89,7 @@ def main() -> None:
         seconds: dict[str, list[float]] = {"floor": [], "1": [], "2": []}
         num_words = 0.0
         peak_small = 0.0
-        for _ in range(2 if options.quick else 5):
+        for _ in range(3 if options.quick else 5):
             for task, times in seconds.items():
                 result = child(task, files[:1])
                 times.append(result["seconds"])

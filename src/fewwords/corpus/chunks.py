@@ -5,6 +5,7 @@ the way from text to words a dictionary look-up for nearly all chunks.
 """
 
 import re
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ _REMEMBERED_CHUNKS = 400_000
 FINAL_MARKS = ".!?。।؟۔"
 CLOSERS = "\"')]}»”’"
 _FINAL_MARKS_OR_CLOSERS = frozenset(FINAL_MARKS + CLOSERS)
+# A plain word or number with some brackets, quotes and marks around it; after the harmless ones no sentence can end.
+_SIMPLE = re.compile(r'([("]{0,2})([A-Za-z]+|[0-9]+)([,;:.!?]?[)"]{0,2}[,;:.]?)(?<!\.\.)')
+_HARMLESS = frozenset(["", ",", ";", ":", ")", '"', "),", ',"', '",', ");", '";', '")', '"),'])
 _STOP_INSIDE = re.compile(r"[.!?]\w")
 _BOUNDARY_INSIDE = re.compile(r"(?<=[a-zà-öø-ÿ]{2}[.!?])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ])")
 _ENUMERATOR = re.compile(r"\(?\d{1,3}\.")
@@ -43,7 +47,7 @@ class Ending(NamedTuple):
     as_abbreviation: bytes = b""
 
 
-_USUAL = Ending(End.USUAL)
+USUAL = Ending(End.USUAL)
 
 
 class SeveralChunks(Exception):  # noqa: N818 - it asks for another look, it is no error
@@ -91,13 +95,23 @@ class Chunks(dict[str, bytes]):
             return None
         if chunk.isalpha():
             return self._lexicon[chunk.lower() if self._lower_case else chunk], None
+        if chunk.isdigit():
+            return self._encode([chunk]), None
         last = chunk[-1]
         if last in ",;:" and (known := self.get(chunk[:-1])) is not None:
             return known + self._lexicon[last], None
         if last == "." and chunk[:-1].isalpha() and _end_of(chunk[:-1]) == End.USUAL:
-            return self._encode([chunk[:-1], "."]), _USUAL
+            return self._encode([chunk[:-1], "."]), USUAL
         if chunk[0] in '("' and (known := self.get(chunk[1:])) is not None and chunk[1:] not in self.endings:
             return self._lexicon[chunk[0]] + known, None
+        if last == "s" and chunk[-2:] == "'s" and chunk[:-2].isalpha():
+            return self._encode([chunk[:-2], "'s"]), None
+        if (simple := _SIMPLE.fullmatch(chunk)) is not None:
+            before, word, after = simple.groups()
+            words = [*before, word, *after]
+            return (self._encode(words), None) if after in _HARMLESS else self._with_ending(words, chunk)
+        if "-" in chunk and all(map(str.isalpha, parts := chunk.split("-"))):
+            return self._lexicon["-"].join(map(self._encode, zip(parts))), None
         return None
 
     def _analyse(self, chunk: str) -> tuple[bytes, Ending | None]:
@@ -123,9 +137,9 @@ class Chunks(dict[str, bytes]):
         if end == End.NUMBERED_WORD:
             stop = len(words) - 1 - words[::-1].index(".")
             joined = self._encode([*words[: stop - 1], words[stop - 1] + ".", *words[stop + 1 :]])
-        return self._encode(words), Ending(end, joined)
+        return self._encode(words), USUAL if end == End.USUAL else Ending(end, joined)
 
-    def _encode(self, words: list[str]) -> bytes:
+    def _encode(self, words: Iterable[str]) -> bytes:
         if self._numbers != "keep":
             words = [fold_number(word, self._numbers) for word in words]
         return self._lexicon.encode(map(str.lower, words) if self._lower_case else words)

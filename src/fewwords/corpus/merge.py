@@ -20,7 +20,7 @@ from fewwords.vocabulary import NUM_SPECIAL, SPECIAL_WORDS, UNKNOWN, UNKNOWN_ID
 
 PARTS = ("dev", "test", "train")
 _RANGE_WORDS = 4_000_000
-_RANGE_TYPES = 1_000_000
+_RANGE_TYPES = 200_000
 _SAMPLE_EVERY = 256
 _LAST_KEY = (1 << 64) - 1
 

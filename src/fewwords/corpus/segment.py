@@ -1,5 +1,6 @@
 """From a block of text to kept sentences: decode, clean, split, filter, count what was dropped and why."""
 
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -78,6 +79,7 @@ class Segmenter:
     def _running_text(self, block: Block, text: str, sentences: list[bytes], lengths: list[int]) -> None:
         prose_only = block.format in ("wikiextractor", "mediawiki", "json lines") and not self._settings.keep_fragments
         split = self._splitter.split
+        least, most = self._settings.min_words, self._settings.max_words or sys.maxsize
         for paragraph in paragraphs(block, text):
             # WikiExtractor leaves section headings as short lines of their own, with a full stop at the end.
             if prose_only and len(paragraph) < 80 and len(paragraph.split()) <= LONGEST_HEADING:
@@ -86,11 +88,11 @@ class Segmenter:
                 continue
             for encoded, complete in split(paragraph):
                 num_words = len(encoded) // 4
-                if not self._splitter.is_usable(encoded):
+                if self._splitter.saw_overlong and not self._splitter.is_usable(encoded):
                     self.tally.drop(OVERLONG, 1, num_words)
                 elif prose_only and not complete:
                     self.tally.drop(FRAGMENT, 1, num_words)
-                elif self._fits(num_words):
+                elif least <= num_words <= most or self._fits(num_words):
                     sentences.append(encoded)
                     lengths.append(num_words)
 

@@ -7,7 +7,7 @@ whether a new one can start. Everything between two such places becomes words in
 import re
 
 from fewwords.corpus.abbreviations import SENTENCE_STARTERS
-from fewwords.corpus.chunks import CLOSERS, OVERLONG, Chunks, End, Ending, SeveralChunks
+from fewwords.corpus.chunks import CLOSERS, OVERLONG, USUAL, Chunks, End, Ending, SeveralChunks
 from fewwords.corpus.lexicon import Lexicon
 from fewwords.corpus.words import Numbers
 
@@ -42,10 +42,13 @@ class SentenceSplitter:
                 # all such chunks at once: a long line may hold thousands
                 paragraph = " ".join(piece for chunk in paragraph.split() for piece in self._chunks.pieces(chunk))
 
+    @property
+    def saw_overlong(self) -> bool:
+        """Whether any sentence may be unusable."""
+        return self._chunks.saw_overlong
+
     def is_usable(self, encoded: bytes) -> bool:
         """Whether all words of a sentence are of sane length."""
-        if not self._chunks.saw_overlong:
-            return True
         overlong = self.lexicon[OVERLONG]
         return overlong not in encoded or all(
             encoded[place : place + 4] != overlong for place in range(0, len(encoded), 4)
@@ -55,14 +58,20 @@ class SentenceSplitter:
         found: list[tuple[bytes, bool]] = []
         sentence: list[bytes] = []
         words_of = self._chunks.__getitem__
+        endings = self._chunks.endings
         start = letter_at = 0
         following = ""
         for mark in _AFTER_A_FINAL_MARK.finditer(paragraph):
-            chunks = paragraph[start : mark.end()].split()
-            start = mark.end()
+            stop = mark.end()
+            chunks = paragraph[start:stop].split()
+            start = stop
             sentence += map(words_of, chunks)
-            ending = self._chunks.ending(chunks[-1])
-            if ending is None:
+            ending = endings.get(chunks[-1])
+            if ending is USUAL and paragraph[start : start + 1].isupper():  # nearly always
+                found.append((b"".join(sentence), True))
+                sentence.clear()
+                continue
+            if ending is None and (ending := self._chunks.ending(chunks[-1])) is None:
                 continue
             if letter_at < start:
                 letter = _FROM_A_LETTER.search(paragraph, start)
