@@ -14,6 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fewwords import __version__
 from fewwords.console import Progress, say
 from fewwords.corpus.decompress import decompress
@@ -36,6 +39,7 @@ from fewwords.corpus.token_corpus import FORMAT, TokenCorpus
 from fewwords.corpus.workers import Workers, start_workers
 from fewwords.errors import InputError
 from fewwords.files import sha256_of, write_json
+from fewwords.vocabulary import END_ID, START_ID, UNKNOWN_ID
 
 PAPER_DEV_WORDS, PAPER_TEST_WORDS = 100_000, 5_000_000
 LARGEST_SHARE = 0.05
@@ -273,22 +277,22 @@ def _divide(runs: list[Run], dev_words: int | None, test_words: int | None) -> D
     return divide(runs, *wanted)
 
 
-def _coverage(folder: Path, counts: Any) -> dict[str, dict[str, float]]:
-    """For each vocabulary size, the share of running words of each part that it covers."""
-    corpus_parts = {part: TokenCorpus.read_part(folder, part).tokens for part in ("train", "dev", "test")}
+def _coverage(folder: Path, counts: NDArray[np.int64]) -> dict[str, dict[str, float]]:
+    """For each vocabulary size, the share of running words of each part that it covers, `<unk>` not counted as covered."""
+    words = counts.copy()
+    words[[START_ID, END_ID]] = 0
+    by_rank = {"train": words}  # train itself is not read again: it can be large
+    for part in ("dev", "test"):
+        by_rank[part] = np.bincount(TokenCorpus.read_part(folder, part).tokens, minlength=len(counts))
     sizes = [size for size in COVERAGE_SIZES if size < len(counts)] + [len(counts)]
     return {
-        str(size): {part: _covered(tokens, size) for part, tokens in corpus_parts.items() if len(tokens)}
+        str(size): {
+            part: round(float(ranks[UNKNOWN_ID + 1 : size].sum() / ranks.sum()), 6)
+            for part, ranks in by_rank.items()
+            if ranks.any()
+        }
         for size in sizes
     }
-
-
-def _covered(tokens: Any, size: int) -> float:
-    covered = 0
-    for start in range(0, len(tokens), 1 << 22):
-        piece = tokens[start : start + (1 << 22)]
-        covered += int(((piece != 0) & (piece < size)).sum())
-    return round(covered / len(tokens), 6)
 
 
 def _names(parts: list[_Part]) -> str:
