@@ -65,17 +65,10 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
         markers.set(color="#1f5fa8", markersize=4)
         stems.set(color="#1f5fa8", linewidth=1.3)
         panel.axhline(0, color="0.6", linewidth=0.8)
-        for rank, weight, word in _labelled(explanation):
+        for rank, height, word in _labels(explanation, base_size, 1.18 * highest):
             on_the_right = rank > 0.7 * base_size
-            panel.annotate(
-                word,
-                (rank, weight),
-                xytext=(-5 if on_the_right else 5, 2),
-                textcoords="offset points",
-                ha="right" if on_the_right else "left",
-                fontsize=8,
-                parse_math=False,
-            )
+            aside = 0.012 * base_size * (-1 if on_the_right else 1)
+            panel.text(rank + aside, height, word, ha="right" if on_the_right else "left", fontsize=8, parse_math=False)
         panel.set_title(explanation.word, fontsize=11, fontweight="bold", parse_math=False)
         panel.set_xlim(-0.02 * base_size, 1.02 * base_size)
         panel.set_ylim(0, 1.18 * highest)
@@ -90,6 +83,12 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
         raise InputError(f"{path}: {error}; choose a name that ends in .png, .svg or .pdf") from None
 
 
-def _labelled(explanation: Explanation, most: int = 4) -> list[tuple[int, float, str]]:
-    """The largest weights, whose words are written beside their stems."""
-    return list(zip(explanation.base_ranks, explanation.weights, explanation.base_words))[:most]
+def _labels(explanation: Explanation, base_size: int, top: float, most: int = 4) -> list[tuple[int, float, str]]:
+    """The words of the largest weights, each at the height of its weight, or higher where another would stand in its way."""
+    placed: list[tuple[int, float, str]] = []
+    for rank, weight, word in list(zip(explanation.base_ranks, explanation.weights, explanation.base_words))[:most]:
+        height = weight
+        while any(abs(rank - other) < 0.25 * base_size and abs(height - at) < 0.07 * top for other, at, _ in placed):
+            height += 0.02 * top
+        placed.append((rank, height, word))
+    return placed
