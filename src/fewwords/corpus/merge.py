@@ -126,9 +126,9 @@ def _first_of_train(run: Run, division: Division) -> int:
     return int(np.searchsorted(run.keys(), np.uint64(min(division.test_end, _LAST_KEY))))
 
 
-def _train_counts(run: Run, division: Division) -> NDArray[np.int64]:
+def _train_counts(run: Run, division: Division) -> NDArray[np.uint32]:
     tokens = run.tokens(int(run.lengths(0, _first_of_train(run, division)).sum()))
-    return np.bincount(tokens, minlength=len(run.word_ends()))
+    return np.bincount(tokens, minlength=len(run.word_ends())).astype(np.uint32)
 
 
 def _word_ranges(runs: Sequence[Run]) -> Iterator[tuple[list[list[bytes]], list[int]]]:
@@ -151,7 +151,7 @@ def _word_ranges(runs: Sequence[Run]) -> Iterator[tuple[list[list[bytes]], list[
 class _WordList(Sequence[bytes]):
     """A run's words, read from disk as they are asked for."""
 
-    def __init__(self, run: Run, ends: NDArray[np.int64]) -> None:
+    def __init__(self, run: Run, ends: NDArray[np.uint32]) -> None:
         self._path = run.words_file()
         self._ends = ends
 
@@ -210,33 +210,46 @@ def merge_sentences(
     sizes = dict.fromkeys(PARTS, (0, 0))
     ranges = list(_key_ranges(runs, [division.dev_end, division.test_end]))
     ranks = [run.ranks() for run in runs]
-    word_starts = [np.concatenate([[0], np.cumsum(run.lengths())]) for run in runs]
+    bounds = _word_bounds(runs, ranges)
     for part in PARTS:
         low, high = {
             "dev": (0, division.dev_end),
             "test": (division.dev_end, division.test_end),
             "train": (division.test_end, _LAST_KEY + 1),
         }[part]
-        inside = [(starts, stops) for key, starts, stops in ranges if low <= key < high]
-        num_sentences = sum(int((stops - starts).sum()) for starts, stops in inside)
-        num_words = sum(
-            int(offsets[stop] - offsets[start])
-            for starts, stops in inside
-            for offsets, start, stop in zip(word_starts, starts, stops)
-        )
+        inside = [
+            (starts, stops, first_words, last_words)
+            for (key, starts, stops), first_words, last_words in zip(ranges, bounds, bounds[1:])
+            if low <= key < high
+        ]
+        num_sentences = sum(int((stops - starts).sum()) for starts, stops, _, _ in inside)
+        num_words = sum(int((last_words - first_words).sum()) for _, _, first_words, last_words in inside)
         sizes[part] = (num_words, num_sentences)
         with TokenWriter(folder / f"{part}.tokens", num_words, num_sentences) as writer:
-            for starts, stops in inside:
+            for starts, stops, first_words, last_words in inside:
                 keys, lengths, tokens = [], [], []
-                for run, run_ranks, offsets, start, stop in zip(runs, ranks, word_starts, starts, stops):
+                places = zip(runs, ranks, starts, stops, first_words, last_words)
+                for run, run_ranks, start, stop, first_word, last_word in places:
                     keys.append(run.keys(start, stop))
                     lengths.append(run.lengths(start, stop))
-                    tokens.append(run_ranks[run.tokens(int(offsets[start]), int(offsets[stop]))])
+                    tokens.append(run_ranks[run.tokens(int(first_word), int(last_word))])
                 order = np.argsort(np.concatenate(keys), kind="stable")
                 all_lengths = np.concatenate(lengths)
                 writer.append(gather(np.concatenate(tokens), all_lengths, order), all_lengths[order])
                 advance(int(all_lengths.sum()))
     return sizes
+
+
+def _word_bounds(
+    runs: Sequence[Run], ranges: Sequence[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
+) -> NDArray[np.int64]:
+    """Where each range begins among the words of each run [num_ranges + 1, num_runs], and where the last one ends."""
+    bounds = np.zeros((len(ranges) + 1, len(runs)), dtype=np.int64)
+    for index, run in enumerate(runs):
+        offsets = np.concatenate([[0], np.cumsum(run.lengths())])
+        bounds[:-1, index] = offsets[[starts[index] for _, starts, _ in ranges]]
+        bounds[-1, index] = offsets[-1]
+    return bounds
 
 
 def _key_ranges(runs: Sequence[Run], cuts: Sequence[int]) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:

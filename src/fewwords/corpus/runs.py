@@ -123,7 +123,7 @@ class Run:
         self._save("lengths", lengths.astype(np.uint32))
         self._save("tokens", tokens)
         encoded = [word.encode() for word in words]
-        ends = np.cumsum([len(word) + 1 for word in encoded], dtype=np.int64)
+        ends = np.cumsum([len(word) + 1 for word in encoded], dtype=np.uint32)
         self._save("word-ends", ends)
         self._file("words").write_bytes(b"\n".join(encoded) + b"\n")
 
@@ -155,9 +155,9 @@ class Run:
         count = -1 if stop is None else stop - start
         return np.fromfile(self._file("tokens"), dtype=np.uint32, count=count, offset=4 * start)
 
-    def word_ends(self) -> NDArray[np.int64]:
+    def word_ends(self) -> NDArray[np.uint32]:
         """Where each word ends in the run's list of words, its line end included."""
-        return np.fromfile(self._file("word-ends"), dtype=np.int64)
+        return np.fromfile(self._file("word-ends"), dtype=np.uint32)
 
     def words_file(self) -> Path:
         """The run's words, one a line, in alphabetical order."""
