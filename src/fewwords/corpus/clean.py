@@ -8,7 +8,6 @@ hyphen, no invisible characters), and its results are remembered by the caller.
 
 import html
 import re
-import sys
 import unicodedata
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -102,4 +101,4 @@ def clean_chunk(chunk: str) -> str:
     chunk = chunk.replace("``", '"').translate(_CHARACTERS)
     if "–" in chunk:
         chunk = "--" if chunk.strip("–") == "" else chunk.replace("–", "-")
-    return sys.intern(chunk) if len(chunk) == 1 else chunk
+    return chunk

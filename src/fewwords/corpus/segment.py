@@ -15,7 +15,6 @@ LONGEST_HEADING = 5
 TOO_SHORT, TOO_LONG = "too short", "too long"
 HEADING, FRAGMENT, OVERLONG = "heading", "fragment", "overlong word"
 DUPLICATE = "duplicate"
-REASONS = (TOO_SHORT, TOO_LONG, HEADING, FRAGMENT, OVERLONG, DUPLICATE)
 
 
 @dataclass

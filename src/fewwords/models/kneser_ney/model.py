@@ -5,7 +5,6 @@ On disk it is a model folder as any other: `model.safetensors` with the four arr
 given. `model.json` is moved in last: without it the folder counts as incomplete.
 """
 
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +15,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from fewwords import __version__
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
-from fewwords.files import read_json, sha256_of, write_json
 from fewwords.models.kneser_ney.sentences import first_sentences, list_pieces, part_pieces
 from fewwords.models.kneser_ney.trie import Int64s, Trie
+from fewwords.models.sealed_folder import open_folder, write_folder
 from fewwords.vocabulary import END_ID, START_ID, Vocabulary
 
 FORMAT = "fewwords kneser-ney 1"
@@ -107,57 +105,30 @@ class KneserNey:
 
     def save(self, folder: str | Path, card: str | None = None) -> None:
         """Write the model folder; `card` is the text of its README. Other files there stay."""
-        folder = Path(folder)
-        building = folder.with_name(f".{folder.name}.unfinished")
-        shutil.rmtree(building, ignore_errors=True)
-        building.mkdir(parents=True)
-        try:
+
+        def write_files(building: Path) -> None:
             save_file({name: getattr(self.trie, name) for name in _DTYPES}, building / "model.safetensors")
-            self.vocabulary.save(building / "words.tsv")
             if card is not None:
                 (building / "README.md").write_text(card, encoding="utf-8")
-            names = sorted(path.name for path in building.iterdir())
-            write_json(
-                building / "model.json",
-                {
-                    "format": FORMAT,
-                    "version": __version__,
-                    "settings": {"variant": self.variant, **self.settings},
-                    "ngrams": list(self.trie.sizes),
-                    "num_words": self.num_words,
-                    "vocabulary": self.vocabulary.fingerprint,
-                    "made_from": self.made_from,
-                    "sha256": {name: sha256_of(building / name) for name in names},
-                },
-            )
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "model.json").unlink(missing_ok=True)  # without it, the folder counts as incomplete
-            for name in [*names, "model.json"]:
-                (building / name).replace(folder / name)
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
+
+        facts = {
+            "settings": {"variant": self.variant, **self.settings},
+            "ngrams": list(self.trie.sizes),
+            "num_words": self.num_words,
+            "made_from": self.made_from,
+        }
+        write_folder(Path(folder), FORMAT, self.vocabulary, facts, write_files)
 
     @classmethod
     def load(cls, folder: str | Path) -> "KneserNey":
         """Read a model folder; raises InputError when it is incomplete, was changed, or is of another kind."""
         folder = Path(folder)
-        if not folder.is_dir():
-            raise InputError(f"{folder}: no such model folder; train one with fewwords train")
-        if not (folder / "model.json").exists():
-            raise InputError(f"{folder}: the model is incomplete (no model.json); train it again")
-        facts = read_json(folder / "model.json")
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise InputError(f"{folder / 'model.json'}: not a Kneser-Ney model that this version can read")
-        for name, digest in facts["sha256"].items():
-            if not (folder / name).is_file():
-                raise InputError(f"{folder / name}: missing; copy the whole model folder again")
-            if name != "README.md" and sha256_of(folder / name) != digest:
-                raise InputError(
-                    f"{folder / name}: not the file that model.json describes; copy the model folder again"
-                )
-        vocabulary = Vocabulary.load(folder / "words.tsv")
-        if vocabulary.fingerprint != facts["vocabulary"]:
-            raise InputError(f"{folder / 'words.tsv'}: not the vocabulary that the model was trained with")
+        facts, vocabulary = open_folder(
+            folder,
+            FORMAT,
+            if_incomplete="train it again",
+            if_other="not a Kneser-Ney model that this version can read",
+        )
         try:
             arrays = load_file(folder / "model.safetensors")
             trie = Trie(**{name: arrays[name] for name in _DTYPES}, sizes=tuple(facts["ngrams"]))

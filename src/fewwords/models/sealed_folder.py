@@ -1,0 +1,68 @@
+"""A model folder that is complete or refused: `model.json` is written last and has the SHA-256 of all other files.
+
+The files are made elsewhere and moved in, so that a folder without `model.json` counts as incomplete. Files of
+the folder that are not the model's (a checkpoint, the record of the training) stay where they are.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fewwords import __version__
+from fewwords.errors import InputError
+from fewwords.files import read_json, sha256_of, write_json
+from fewwords.vocabulary import Vocabulary
+
+
+def write_folder(
+    folder: Path, kind: str, vocabulary: Vocabulary, facts: dict[str, Any], write_files: Callable[[Path], None]
+) -> None:
+    """Write a model folder of the format `kind`: the vocabulary, what `write_files` puts into the folder it is given, `facts`."""
+    building = folder.with_name(f".{folder.name}.unfinished")
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir(parents=True)
+    try:
+        write_files(building)
+        vocabulary.save(building / "words.tsv")
+        names = sorted(path.name for path in building.iterdir())
+        write_json(
+            building / "model.json",
+            {
+                "format": kind,
+                "version": __version__,
+                **facts,
+                "vocabulary": vocabulary.fingerprint,
+                "sha256": {name: sha256_of(building / name) for name in names},
+            },
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "model.json").unlink(missing_ok=True)
+        for name in [*names, "model.json"]:
+            (building / name).replace(folder / name)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def open_folder(folder: Path, kind: str, *, if_incomplete: str, if_other: str) -> tuple[dict[str, Any], Vocabulary]:
+    """What `model.json` says and the vocabulary, once all files are sure to be the model's.
+
+    Raises InputError when the folder is incomplete (with the remedy `if_incomplete`), of another format (`if_other` says what
+    was expected), or was changed.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such model folder; train one with fewwords train")
+    if not (folder / "model.json").exists():
+        raise InputError(f"{folder}: the model is incomplete (no model.json); {if_incomplete}")
+    facts = read_json(folder / "model.json")
+    if not isinstance(facts, dict) or facts.get("format") != kind:
+        raise InputError(f"{folder / 'model.json'}: {if_other}")
+    for name, digest in facts["sha256"].items():
+        if not (folder / name).is_file():
+            raise InputError(f"{folder / name}: missing; copy the whole model folder again")
+        if name != "README.md" and sha256_of(folder / name) != digest:
+            raise InputError(f"{folder / name}: not the file that model.json describes; copy the model folder again")
+    vocabulary = Vocabulary.load(folder / "words.tsv")
+    if vocabulary.fingerprint != facts["vocabulary"]:
+        raise InputError(f"{folder / 'words.tsv'}: not the vocabulary that the model was trained with")
+    return facts, vocabulary
