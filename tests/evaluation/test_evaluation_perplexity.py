@@ -166,7 +166,7 @@ def test_bad_parts_are_refused(tmp_path: Path) -> None:
     part = make_part(tmp_path, make_sentences(3))
     with pytest.raises(InputError, match="50 words and the model has 61"):
         part_perplexity(model, Part("dev", part.file, 50))
-    with pytest.raises(InputError, match="--max-words 0"):
+    with pytest.raises(InputError, match="the first 0 words"):
         part_perplexity(model, part, max_words=0)
     with TokenWriter(tmp_path / "empty.tokens", 0, 0) as writer:
         del writer

@@ -9,6 +9,7 @@ import torch
 from fewwords.codes import random_codes
 from fewwords.corpus import TokenCorpus
 from fewwords.errors import InputError
+from fewwords.evaluation.memory import settings_memory
 from fewwords.models import LanguageModel, settings_of
 from fewwords.training import TrainingSettings, memory_check
 from fewwords.training.objective import make_objective
@@ -63,7 +64,7 @@ def test_noise_never_draws_what_is_never_predicted(vocabulary):
         assert set(torch.nonzero(log_prob.isinf()).view(-1).tolist()) == never
 
 
-@pytest.mark.parametrize("variant", ["lstm-s", "lstm-z-w", "lstm-z-wb"])
+@pytest.mark.parametrize("variant", ["lstm-s", "lstm-z-w", "lstm-z-wb", "lbl5", "lbl5-w"])
 def test_a_new_model_gives_words_that_are_never_predicted_no_probability(work, variant):
     made = materials(work, variant)
     for bias_start in ("unigram", "zero", "uniform"):
@@ -154,7 +155,7 @@ def test_nearest_codes_come_from_the_vectors(work, monkeypatch):
 def test_parameters_are_counted_before_they_exist(variant, changes):
     settings = settings_of(variant, **{**SMALL, **changes})
     model = LanguageModel(settings, NUM_WORDS, random_codes(NUM_WORDS, NUM_BASE, 3, seed=1))
-    counted = memory_check.num_parameters(settings, NUM_WORDS, NUM_BASE)
+    counted = settings_memory(settings, NUM_WORDS, NUM_BASE).parameters
     assert counted == sum(parameter.numel() for parameter in model.parameters())
 
 

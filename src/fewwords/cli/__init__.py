@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import codes, corpus, demo, evaluate, train, vectors
+from fewwords.cli import codes, corpus, demo, evaluate, paper, train, vectors
 from fewwords.errors import InputError
 
 WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabulary.
@@ -24,6 +24,7 @@ Rare words are said in a few common ones. The way of the data:
              --vectors--> skip-gram vectors       work/vectors
              --codes----> sparse codes            work/codes    explain
              --train----> a language model        work/models   evaluate
+             --paper----> tables, figures, report work/report
 
 Start with `fewwords demo`, which takes the way once on a built-in corpus.
 """
@@ -42,6 +43,7 @@ app.command("codes")(codes.codes)
 app.command("explain")(codes.explain)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
 
 # typer brings its own copy of click; its family of usage errors is found through the one public member.

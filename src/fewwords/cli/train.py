@@ -104,13 +104,14 @@ def train(
         ),
     ] = Boundary.end,
     words: Annotated[
-        Optional[int], typer.Option(rich_help_panel=_BUDGET, help="Running words to train on.", show_default=False)
+        Optional[int],
+        typer.Option(
+            rich_help_panel=_BUDGET, help="The first running words to train on. \\[default: all]", show_default=False
+        ),
     ] = None,
     epochs: Annotated[
         Optional[float],
-        typer.Option(
-            rich_help_panel=_BUDGET, help="Passes over the training part instead. \\[default: 1]", show_default=False
-        ),
+        typer.Option(rich_help_panel=_BUDGET, help="Passes over them. \\[default: 1]", show_default=False),
     ] = None,
     patience: Annotated[
         Optional[int],

@@ -46,6 +46,20 @@ class Part:
         """The length of each sentence, [num_sentences]."""
         return np.diff(self.file.offsets)
 
+    def head(self, max_words: int | None) -> "Part":
+        """The first sentences, which have at most `max_words` words together, but one at least; with None the whole part.
+
+        Raises InputError when the part is empty.
+        """
+        if self.num_sentences == 0:
+            raise InputError(f"the part {self.name} is empty; prepare the corpus with more text")
+        if max_words is None:
+            return self
+        if max_words < 1:
+            raise InputError(f"the first {max_words} words: choose 1 or more")
+        num_sentences = max(1, int(np.searchsorted(self.file.offsets, max_words, side="right")) - 1)
+        return Part(self.name, self.file.head(num_sentences), self.vocabulary_size)
+
     def tokens(self, start: int, stop: int) -> NDArray[np.int64]:
         """The ids of the running words `start` to `stop`."""
         tokens = np.asarray(self.file.tokens[start:stop], dtype=np.int64)
@@ -96,6 +110,16 @@ class TokenCorpus:
     def num_types(self) -> int:
         """Distinct words of the training part, special words included: the largest vocabulary there is."""
         return int(self.description["types"])
+
+    @property
+    def made_from(self) -> dict[str, Any]:
+        """What a model folder says of its corpus: the names of the sources, how they were read, the hashes of the files."""
+        sources = [str(source.get("name")) for source in self.description.get("sources", [])]
+        return {
+            "sources": sources,
+            "settings": self.description.get("settings"),
+            "sha256": self.description.get("sha256"),
+        }
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
         """The first `size` words by rank, special words included, with `<unk>` counting all the others."""

@@ -7,6 +7,7 @@ sizes are known beforehand, and read without loading it by `TokenFile`.
 
 import json
 import os
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -94,6 +95,13 @@ class TokenFile:
             raise InputError(f"{path}: no such file; run fewwords prepare again") from None
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}: not a whole token file ({error}); run fewwords prepare again") from None
+
+    def head(self, num_sentences: int) -> "TokenFile":
+        """The first sentences, on the same map."""
+        head = copy(self)
+        head.offsets = self.offsets[: num_sentences + 1]
+        head.tokens = self.tokens[: int(head.offsets[-1])]
+        return head
 
     @property
     def num_words(self) -> int:

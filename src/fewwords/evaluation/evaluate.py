@@ -19,11 +19,12 @@ from fewwords.corpus.sources import find_sources
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
-from fewwords.evaluation.memory import Memory, dense_twin, folder_bytes, model_memory
+from fewwords.evaluation.memory import Memory, dense_twin, folder_bytes, model_memory, stored_numbers
 from fewwords.evaluation.perplexity import part_sentences
 from fewwords.evaluation.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
 from fewwords.evaluation.text import TextSentence, read_sentences, reading_settings
 from fewwords.evaluation.word_scores import statistics_lines, write_sentence
+from fewwords.models.language_model import LanguageModel
 from fewwords.models.model_folder import SavedModel, load_model
 from fewwords.vocabulary import Vocabulary
 
@@ -52,13 +53,19 @@ class TextResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The results of the texts, and what the model costs beside its dense twin."""
+    """The results of the texts, and what the model costs: `numbers` in all; a neural model by part, beside its dense twin."""
 
     variant: str
     texts: tuple[TextResult, ...]
-    memory: Memory
-    dense: Memory
+    numbers: int
+    memory: Memory | None
+    dense: Memory | None
     files: dict[str, int]
+
+    @property
+    def reduction(self) -> float | None:
+        """By how many percent a neural model is smaller than its dense twin."""
+        return None if self.memory is None or self.dense is None else self.memory.reduction(self.dense)
 
     @property
     def total(self) -> TextResult:
@@ -74,9 +81,10 @@ class Evaluation:
         return {
             "model": self.variant,
             "texts": results,
-            "memory": self.memory.to_json(),
-            "dense_memory": self.dense.to_json(),
-            "memory_reduction_percent": self.memory.reduction(self.dense),
+            "numbers": self.numbers,
+            "memory": None if self.memory is None else self.memory.to_json(),
+            "dense_memory": None if self.dense is None else self.dense.to_json(),
+            "memory_reduction_percent": self.reduction,
             "bytes": self.files,
         }
 
@@ -117,14 +125,11 @@ def evaluate(
     for result in results:
         if math.isnan(result.perplexity.log_prob):
             raise InputError(f"{model}: the model gives no numbers (NaN); its training diverged, train it again")
-    network = saved.model
-    return Evaluation(
-        network.settings.variant,
-        tuple(results),
-        model_memory(network),
-        dense_twin(network.settings, network.num_words),
-        folder_bytes(model),
-    )
+    memory = dense = None
+    if isinstance(saved.model, LanguageModel):
+        memory, dense = model_memory(saved.model), dense_twin(saved.model.settings, saved.model.num_words)
+    numbers = stored_numbers(saved.model)
+    return Evaluation(saved.model.variant, tuple(results), numbers, memory, dense, folder_bytes(model))
 
 
 def _device(name: str) -> torch.device:

@@ -14,6 +14,7 @@ from fewwords.errors import InputError
 from fewwords.files import read_json
 from fewwords.layers.output import CodedOutput
 from fewwords.models.language_model import LanguageModel
+from fewwords.models.model_folder import AnyModel
 from fewwords.models.variants import ModelSettings
 
 
@@ -22,7 +23,7 @@ class Memory:
     """Numbers that a model stores, by part; `codes` are indices and values together, tuned or not."""
 
     embedding: int
-    encoding: int  # the LSTM, with a learned state to start from if there is one
+    encoding: int  # the LSTM, with a learned state to start from if there is one, or the log-bilinear model's matrices
     prediction: int  # output weights; 0 where they are the embedding's
     biases: int
     normaliser: int
@@ -63,31 +64,43 @@ class Memory:
 def model_memory(model: LanguageModel) -> Memory:
     """Count the modules of a model."""
     output_table = model.output.base if isinstance(model.output, CodedOutput) else model.output.weight
-    lstm = model.encoder.lstm
+    encoder = dict(model.encoder.named_parameters())
     return Memory(
         embedding=model.embedding_table.numel(),
-        encoding=sum(parameter.numel() for parameter in model.encoder.parameters()),
+        encoding=sum(parameter.numel() for parameter in encoder.values()),
         prediction=0 if output_table is model.embedding_table else output_table.numel(),
         biases=model.output.bias.numel(),
         normaliser=sum(parameter.numel() for parameter in model.normaliser.parameters()),
         codes=0 if model.codes is None else 2 * model.codes.values.numel(),
-        second_biases=sum(bias.numel() for name, bias in lstm.named_parameters() if name.startswith("bias_hh")),
+        second_biases=sum(bias.numel() for name, bias in encoder.items() if name.startswith("lstm.bias_hh")),
     )
+
+
+def stored_numbers(model: AnyModel) -> int:
+    """All numbers that a model of any kind stores, indices included."""
+    return model_memory(model).total if isinstance(model, LanguageModel) else model.size.num_numbers
 
 
 def settings_memory(settings: ModelSettings, num_words: int, base_size: int = 0, num_nonzeros: int = 0) -> Memory:
     """What a model of such settings would count, from table 1's formulae alone; coded ones need the size of the codes."""
     size, layers = settings.hidden_size, settings.num_layers
-    inputs = [settings.embedding_size, *[size] * (layers - 1)]
-    start = 2 * layers * size if settings.boundary == "paper" else 0
+    if settings.encoder == "lstm":
+        inputs = [settings.embedding_size, *[size] * (layers - 1)]
+        start = 2 * layers * size if settings.boundary == "paper" else 0
+        encoding, second_biases = (
+            sum(4 * (size * wide + size**2 + 2 * size) for wide in inputs) + start,
+            4 * size * layers,
+        )
+    else:
+        encoding, second_biases = settings.context_size * settings.embedding_size * (size + 1), 0
     return Memory(
         embedding=(base_size if settings.embedding == "coded" else num_words) * settings.embedding_size,
-        encoding=sum(4 * (size * wide + size**2 + 2 * size) for wide in inputs) + start,
+        encoding=encoding,
         prediction=0 if settings.tied else (base_size if settings.output == "coded" else num_words) * size,
         biases=base_size if settings.coded_bias else num_words,
         normaliser={"one": 0, "constant": 1, "z-regression": size + 1}[settings.normaliser],
         codes=2 * num_nonzeros,
-        second_biases=4 * size * layers,
+        second_biases=second_biases,
     )
 
 

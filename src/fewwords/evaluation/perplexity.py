@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Iterable
 
-import numpy as np
-
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
 from fewwords.evaluation.sentence_scores import BATCH_WORDS, Sentence, score_sentences
-from fewwords.models.language_model import LanguageModel
+from fewwords.models.model_folder import AnyModel
 
 
 def part_perplexity(
-    model: LanguageModel,
+    model: AnyModel,
     part: Part,
     *,
     max_words: int | None = None,
@@ -33,25 +31,18 @@ def part_perplexity(
     )
 
 
-def part_sentences(model: LanguageModel, part: Part, max_words: int | None = None) -> Iterable[Sentence]:
+def part_sentences(model: AnyModel, part: Part, max_words: int | None = None) -> Iterable[Sentence]:
     """The first sentences of a part, up to `max_words` words but one at least; raises InputError as above."""
     if part.vocabulary_size != model.num_words:
         raise InputError(
             f"the part {part.name} is read through {part.vocabulary_size:,} words and the model has {model.num_words:,}; "
             "open the part with the model's vocabulary size"
         )
-    if part.num_sentences == 0:
-        raise InputError(f"the part {part.name} is empty; prepare the corpus with more text")
-    if max_words is None:
-        return part.sentences()
-    if max_words < 1:
-        raise InputError(f"--max-words {max_words}: choose 1 or more")
-    fitting = int(np.searchsorted(part.file.offsets, max_words, side="right")) - 1
-    return part.sentences(0, max(1, fitting))
+    return part.head(max_words).sentences()
 
 
 def sentences_perplexity(
-    model: LanguageModel,
+    model: AnyModel,
     sentences: Iterable[Sentence],
     *,
     batch_words: int = BATCH_WORDS,

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from fewwords.errors import InputError
 from fewwords.models.language_model import LanguageModel
+from fewwords.models.model_folder import AnyModel
 from fewwords.vocabulary import END_ID, START_ID
 
 BATCH_WORDS = 4096
@@ -25,7 +26,7 @@ Scored = tuple[Sentence, NDArray[np.float64]]
 
 
 def score_sentences(
-    model: LanguageModel,
+    model: AnyModel,
     sentences: Iterable[Sentence],
     *,
     batch_words: int = BATCH_WORDS,
@@ -38,7 +39,12 @@ def score_sentences(
     if batch_words < 1:
         raise InputError(f"a batch of {batch_words} words: choose 1 or more")
     for window in _windows(sentences):
-        yield from zip(window, _score_window(model, window, batch_words, advance))
+        if isinstance(model, LanguageModel):
+            yield from zip(window, _score_window(model, window, batch_words, advance))
+        else:
+            yield from model.score_sentences(window)
+            if advance is not None:
+                advance(sum(map(len, window)))
 
 
 def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
@@ -99,8 +105,8 @@ def batch_log_probs(
         if not len(words):
             return np.empty((num_sentences, 0))
         inputs, targets = words[:-1], words
-        # the first word is predicted from the learned state, before any input
-        parts.append(model.output.log_probs_of(state[0][-1], words[0])[None])
+        # the first word is predicted before any input
+        parts.append(model.output.log_probs_of(model.encoder.start_context(state), words[0])[None])
     else:
         inputs = torch.cat([words.new_full((1, num_sentences), START_ID), words])
         targets = torch.cat([words, words.new_full((1, num_sentences), END_ID)])

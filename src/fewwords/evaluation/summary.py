@@ -6,13 +6,17 @@ from rich.table import Table
 
 from fewwords.console import result_table
 from fewwords.evaluation.evaluate import Evaluation, TextResult
+from fewwords.evaluation.memory import Memory
 
 
 def tables(evaluation: Evaluation) -> Iterator[Table]:
     """Tables of the perplexity of all texts together, of the bands of words, and of the memory."""
     yield _perplexity(evaluation.total)
     yield _bands(evaluation.total)
-    yield _memory(evaluation)
+    if evaluation.memory is not None and evaluation.dense is not None:
+        yield _memory(evaluation, evaluation.memory, evaluation.dense)
+    else:
+        yield _size(evaluation)
 
 
 def comparison_table(evaluations: Sequence[Evaluation]) -> Table:
@@ -20,12 +24,12 @@ def comparison_table(evaluations: Sequence[Evaluation]) -> Table:
     table = result_table("Models side by side", "model", "perplexity", "without </s>", "numbers stored", "smaller by")
     for evaluation in evaluations:
         found = evaluation.total.perplexity
-        reduction = evaluation.memory.reduction(evaluation.dense)
+        reduction = evaluation.reduction
         table.add_row(
             evaluation.variant,
             f"{found.value:,.2f}",
             f"{found.over(unknown=True, ends=False):,.2f}",
-            f"{evaluation.memory.total:,}",
+            f"{evaluation.numbers:,}",
             f"{reduction:.1f} %" if reduction else "",
         )
     return table
@@ -65,8 +69,14 @@ def _bands(result: TextResult) -> Table:
     return table
 
 
-def _memory(evaluation: Evaluation) -> Table:
-    memory, dense = evaluation.memory, evaluation.dense
+def _size(evaluation: Evaluation) -> Table:
+    table = result_table("Memory", "", evaluation.variant)
+    table.add_row("numbers stored", f"{evaluation.numbers:,}")
+    table.add_row("bytes on disk", f"{sum(evaluation.files.values()):,}")
+    return table
+
+
+def _memory(evaluation: Evaluation, memory: Memory, dense: Memory) -> Table:
     table = result_table("Memory (numbers stored)", "part", evaluation.variant, "dense twin")
     for name, part in (
         ("embedding", "embedding"),

@@ -11,6 +11,7 @@ from fewwords.layers.code_table import CodeTable
 from fewwords.layers.embedding import CodedEmbedding, DenseEmbedding
 from fewwords.layers.output import CodedOutput, DenseOutput
 from fewwords.losses.normaliser import make_normaliser
+from fewwords.models.log_bilinear import LogBilinearEncoder
 from fewwords.models.lstm_encoder import LstmEncoder
 from fewwords.models.variants import ModelSettings
 from fewwords.vocabulary import END_ID, START_ID
@@ -42,13 +43,7 @@ class LanguageModel(nn.Module):
             # one table for both layers, saved in a file of its own unless it is tuned
             self.codes = CodeTable(codes, tune=settings.tune_codes, sparse=True, persistent=settings.tune_codes)
         self.embedding = self._make_embedding(settings)
-        self.encoder = LstmEncoder(
-            settings.embedding_size,
-            settings.hidden_size,
-            settings.num_layers,
-            settings.dropout,
-            learned_start=settings.boundary == "paper",
-        )
+        self.encoder = self._make_encoder(settings)
         self.output = self._make_output(settings)
         self.normaliser = make_normaliser(settings.normaliser, settings.hidden_size)
         self.dropout = nn.Dropout(settings.dropout)
@@ -57,6 +52,17 @@ class LanguageModel(nn.Module):
         if settings.embedding == "coded" and self.codes is not None:
             return CodedEmbedding(self.codes, settings.embedding_size, tune_codes=settings.tune_codes)
         return DenseEmbedding(self.num_words, settings.embedding_size, sparse=True)
+
+    def _make_encoder(self, settings: ModelSettings) -> LstmEncoder | LogBilinearEncoder:
+        if settings.encoder == "log-bilinear":
+            return LogBilinearEncoder(settings.embedding_size, settings.hidden_size, settings.context_size)
+        return LstmEncoder(
+            settings.embedding_size,
+            settings.hidden_size,
+            settings.num_layers,
+            settings.dropout,
+            learned_start=settings.boundary == "paper",
+        )
 
     def _make_output(self, settings: ModelSettings) -> DenseOutput | CodedOutput:
         tied = self.embedding_table if settings.tied else None
@@ -70,6 +76,11 @@ class LanguageModel(nn.Module):
                 sparse=True,
             )
         return DenseOutput(self.num_words, settings.hidden_size, weight=tied, sparse=True)
+
+    @property
+    def variant(self) -> str:
+        """The model's name: `lstm-z-w`."""
+        return self.settings.variant
 
     @property
     def embedding_table(self) -> nn.Parameter:
@@ -86,7 +97,9 @@ class LanguageModel(nn.Module):
         if self.settings.boundary == "paper":
             state = self.encoder.start_state(num_sentences)
             vectors = self.dropout(self.embedding(words[:-1]))
-            contexts = torch.cat([state[0][-1:], self.encoder(vectors, state)[0]]) if len(vectors) else state[0][-1:]
+            contexts = self.encoder.start_context(state)[None]
+            if len(vectors):
+                contexts = torch.cat([contexts, self.encoder(vectors, state)[0]])
             targets = words
         else:
             inputs = torch.cat([words.new_full((1, num_sentences), START_ID), words])

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-State = tuple[Tensor, Tensor]
+State = tuple[Tensor, ...]
 
 
 class LstmEncoder(nn.Module):
@@ -38,6 +38,10 @@ class LstmEncoder(nn.Module):
         weight = self.lstm.all_weights[0][0]
         zeros = torch.zeros(self.num_layers, num_sentences, self.size, dtype=weight.dtype, device=weight.device)
         return zeros, zeros
+
+    def start_context(self, state: State) -> Tensor:
+        """The context [num_sentences, size] before any word."""
+        return state[0][-1]
 
     def forward(self, vectors: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """Contexts [T, num_sentences, size] after each of the vectors [T, num_sentences, input_size], and the last state."""

@@ -15,19 +15,27 @@ from safetensors.torch import load_file, save_file
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
+from fewwords.models.kneser_ney import KneserNey
+from fewwords.models.kneser_ney.model import FORMAT as KNESER_NEY_FORMAT
 from fewwords.models.language_model import LanguageModel
-from fewwords.models.sealed_folder import open_folder, write_folder
+from fewwords.models.sealed_folder import folder_format, open_folder, write_folder
 from fewwords.models.variants import ModelSettings
 from fewwords.vocabulary import Vocabulary
 
 FORMAT = "fewwords model 1"
+AnyModel = LanguageModel | KneserNey
+
+
+def model_folder(work: str | Path, variant: str, vocabulary_size: int) -> Path:
+    """Where the model of a variant goes unless another place is named."""
+    return Path(work) / "models" / f"{variant}-v{vocabulary_size}"
 
 
 @dataclass(frozen=True)
 class SavedModel:
     """A model with its vocabulary, and what its folder says of its making."""
 
-    model: LanguageModel
+    model: AnyModel
     vocabulary: Vocabulary
     codes: SparseCodes | None
     made_from: dict[str, Any]
@@ -61,8 +69,11 @@ def _state(model: LanguageModel) -> dict[str, torch.Tensor]:
 
 
 def load_model(folder: str | Path, device: str | torch.device = "cpu") -> SavedModel:
-    """Read a model folder; raises InputError when it is incomplete or was changed."""
+    """Read the folder of any model, a Kneser-Ney model too; raises InputError when it is incomplete or was changed."""
     folder = Path(folder)
+    if folder_format(folder) == KNESER_NEY_FORMAT:
+        n_gram = KneserNey.load(folder)
+        return SavedModel(n_gram, n_gram.vocabulary, None, n_gram.made_from)
     facts, vocabulary = open_folder(
         folder,
         FORMAT,

@@ -44,6 +44,13 @@ def write_folder(
         shutil.rmtree(building, ignore_errors=True)
 
 
+def folder_format(folder: Path) -> str | None:
+    """The format that `model.json` names, or None where there is none."""
+    path = folder / "model.json"
+    facts = read_json(path) if path.is_file() else None
+    return facts.get("format") if isinstance(facts, dict) else None
+
+
 def open_folder(folder: Path, kind: str, *, if_incomplete: str, if_other: str) -> tuple[dict[str, Any], Vocabulary]:
     """What `model.json` says and the vocabulary, once all files are sure to be the model's.
 

@@ -1,4 +1,7 @@
-"""The models of the paper as values (section 4.3): LSTM-s, LSTM-z, LSTM-z,wb and LSTM-z,w are one class with four settings."""
+"""The neural models of the paper as values (section 4.3): LSTM-s, LSTM-z, LSTM-z,wb, LSTM-z,w and LBL5 are one class.
+
+`lbl5-w` is LBL5 with coded weights, which the paper did not try.
+"""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -8,6 +11,7 @@ from fewwords.losses.normaliser import NormaliserName
 
 Storage = Literal["dense", "coded"]
 Boundary = Literal["end", "paper"]
+Encoder = Literal["lstm", "log-bilinear"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,7 @@ class ModelSettings:
     """Everything that decides the shape of a model.
 
     `boundary` "end": a sentence starts from `<s>` and `</s>` is predicted; "paper": the first word is predicted from a learned
-    state and the end is not predicted, as in the authors' code.
+    state and the end is not predicted, as in the authors' code. `context_size` is the log-bilinear model's, in words.
     """
 
     variant: str = "lstm-z-w"
@@ -30,10 +34,14 @@ class ModelSettings:
     tied: bool = False  # one matrix for the embedding and the output weights
     tune_codes: bool = False
     boundary: Boundary = "end"
+    encoder: Encoder = "lstm"
+    context_size: int = 5
 
     def __post_init__(self) -> None:
-        if min(self.embedding_size, self.hidden_size, self.num_layers) < 1:
+        if min(self.embedding_size, self.hidden_size, self.num_layers, self.context_size) < 1:
             raise InputError("a model needs sizes and a number of layers of at least 1")
+        if self.encoder == "log-bilinear" and self.num_layers > 1:
+            raise InputError("the log-bilinear model has one layer; leave --layers out")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout {self.dropout}: choose a number from 0 to less than 1")
         if self.tied and (self.embedding_size != self.hidden_size or self.embedding != self.output):
@@ -41,7 +49,7 @@ class ModelSettings:
         if self.coded_bias and self.output != "coded":
             raise InputError("coded biases need coded output weights")
         if self.tune_codes and not self.is_coded:
-            raise InputError("there are no codes to tune in a dense model; choose lstm-z-w or lstm-z-wb")
+            raise InputError("there are no codes to tune in a dense model; choose one with coded weights, as lstm-z-w")
 
     @property
     def is_coded(self) -> bool:
@@ -58,6 +66,8 @@ VARIANTS: dict[str, ModelSettings] = {
     "lstm-z": ModelSettings("lstm-z", embedding="dense", output="dense"),
     "lstm-z-wb": ModelSettings("lstm-z-wb", coded_bias=True),
     "lstm-z-w": ModelSettings("lstm-z-w"),
+    "lbl5": ModelSettings("lbl5", embedding="dense", output="dense", encoder="log-bilinear", tied=True),
+    "lbl5-w": ModelSettings("lbl5-w", encoder="log-bilinear", tied=True),
 }
 
 

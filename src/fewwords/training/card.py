@@ -16,6 +16,9 @@ def model_card(
     """The text of the model folder's README.md."""
     biases = "coded as well" if model_settings.coded_bias else "one a word"
     end = "`</s>` is predicted" if model_settings.boundary == "end" else "the end of a sentence is not predicted"
+    encoder = f"LSTM, {model_settings.num_layers} layer{'s' * (model_settings.num_layers > 1)}"
+    if model_settings.encoder == "log-bilinear":
+        encoder = f"log-bilinear, {model_settings.context_size} context words, contexts"
     numbers = summary.num_parameters + summary.num_code_values
     codes = f" and {summary.num_code_values:,} indices and values of the codes" if summary.num_code_values else ""
     return f"""# {summary.variant}, {summary.vocabulary_size:,} words
@@ -24,7 +27,7 @@ A language model that predicts the next word of a sentence, made with fewwords a
 Models by Sparse Word Representations*, ACL 2016.
 
 - **Embedding:** {_STORAGE[model_settings.embedding]} ({model_settings.embedding_size} values).
-- **Encoder:** LSTM, {model_settings.num_layers} layer{"s" * (model_settings.num_layers > 1)} of {model_settings.hidden_size}.
+- **Encoder:** {encoder} of {model_settings.hidden_size}.
 - **Output:** {_STORAGE[model_settings.output]}; biases {biases}{"; tied to the embedding" * model_settings.tied}.
 - **Sentences** stand alone: the state starts anew with each, and {end}.
 - **Size:** {summary.num_parameters:,} parameters{codes}; {4 * numbers / 1e6:.1f} MB at four bytes each.

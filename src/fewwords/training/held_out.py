@@ -1,6 +1,7 @@
-"""What is measured on dev while training: perplexity, and how far the normaliser is from the truth (figure 5).
+"""What is measured on dev while training: perplexity, loss, the normalisation factor Z, and how far the normaliser is from it.
 
-The gap ln Z(h) - ln Z_h, with ln Z_h as the normaliser has it, has mean 0 and no spread where the model normalises itself.
+These are the curves of figure 5. The gap ln Z(h) - ln Z_h, with ln Z_h as the normaliser has it, has mean 0 and no spread where
+the model normalises itself.
 """
 
 from collections.abc import Iterator
@@ -8,33 +9,39 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from fewwords.corpus.token_corpus import Part
 from fewwords.evaluation.perplexity import part_perplexity
-from fewwords.losses.normaliser import normalisation_gap
-from fewwords.models.language_model import LanguageModel
+from fewwords.models.language_model import LanguageModel, Predictions
+from fewwords.training.objective import Objective
 
 GAP_CONTEXTS = 2_000
-_SENTENCE_SEED = 0
+_SEED = 0
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Perplexity on some dev words, and mean and standard deviation of the normaliser's gap."""
+    """Perplexity and loss on some dev words, and mean and standard deviation of ln Z and of the normaliser's gap."""
 
     perplexity: float
+    loss: float
+    log_z_mean: float
+    log_z_std: float
     gap_mean: float
     gap_std: float
 
 
-def measure_held_out(model: LanguageModel, dev: Part, max_words: int | None) -> HeldOut:
+def measure_held_out(model: LanguageModel, dev: Part, max_words: int | None, objective: Objective) -> HeldOut:
     """Measure on the first `max_words` words of dev, and on some 2,000 contexts of random sentences of it."""
     with evaluating(model):
         perplexity = part_perplexity(model, dev, max_words=max_words).value
-        contexts = _some_contexts(model, dev)
-        gaps = normalisation_gap(contexts, model.output, model.normaliser).double()
-    return HeldOut(perplexity, float(gaps.mean()), float(gaps.std(correction=0)))
+        contexts, targets = _some_predictions(model, dev)
+        generator = torch.Generator(contexts.device).manual_seed(_SEED)  # the same noise every time
+        loss = objective(contexts, targets, model.output, model.normaliser, generator)
+        log_z = model.output.log_normaliser(contexts).double()
+        gaps = log_z + model.normaliser.negative_log_z(contexts)
+    spreads = [float(each) for values in (log_z, gaps) for each in (values.mean(), values.std(correction=0))]
+    return HeldOut(perplexity, float(loss), *spreads)
 
 
 @contextmanager
@@ -49,12 +56,12 @@ def evaluating(model: LanguageModel) -> Iterator[None]:
         model.train(was_training)
 
 
-def _some_contexts(model: LanguageModel, dev: Part) -> Tensor:
-    """The contexts [about 2,000, size] of random sentences, the same ones every time."""
+def _some_predictions(model: LanguageModel, dev: Part) -> Predictions:
+    """The contexts [about 2,000, size] of random sentences with their targets, the same ones every time."""
     device = model.embedding_table.device
-    found: list[Tensor] = []
-    for batch in dev.batches(GAP_CONTEXTS // 8, seed=_SENTENCE_SEED):
-        found.append(model.predictions(torch.from_numpy(batch.ids).to(device)).contexts)
-        if sum(map(len, found)) >= GAP_CONTEXTS or batch.next.epoch:
-            return torch.cat(found)[:GAP_CONTEXTS]
+    found: list[Predictions] = []
+    for batch in dev.batches(GAP_CONTEXTS // 8, seed=_SEED):
+        found.append(model.predictions(torch.from_numpy(batch.ids).to(device)))
+        if sum(len(each.targets) for each in found) >= GAP_CONTEXTS or batch.next.epoch:
+            return Predictions(*(torch.cat(each)[:GAP_CONTEXTS] for each in zip(*found)))
     raise AssertionError("batches never end")

@@ -15,12 +15,11 @@ from fewwords.console import say
 from fewwords.corpus.locking import lock_folder
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
-from fewwords.models.model_folder import save_model
+from fewwords.models.model_folder import model_folder, save_model
 from fewwords.models.variants import ModelSettings
 from fewwords.training.card import model_card
 from fewwords.training.checkpoint import find_checkpoint, mend_swap, read_best, read_checkpoint, remove_checkpoints
 from fewwords.training.distributed import Group, joined_group
-from fewwords.training.held_out import measure_held_out
 from fewwords.training.memory_check import check_memory, needed_bytes
 from fewwords.training.objective import make_objective
 from fewwords.training.process import prepare_process
@@ -38,11 +37,6 @@ from fewwords.vocabulary import NUM_SPECIAL
 _FREE_SETTINGS = ("threads", "checkpoint_every")
 
 
-def model_folder(work: str | Path, variant: str, vocabulary_size: int) -> Path:
-    """Where the model of a variant goes unless another place is named."""
-    return Path(work) / "models" / f"{variant}-v{vocabulary_size}"
-
-
 def train(
     work: str | Path,
     model_settings: ModelSettings,
@@ -50,6 +44,7 @@ def train(
     *,
     vocabulary_size: int,
     base_size: int = 8_000,
+    codes_file: Path | None = None,
     output: Path | None = None,
     tune_lr: bool = False,
     resume: bool = False,
@@ -57,13 +52,16 @@ def train(
 ) -> TrainingSummary:
     """Train a model on the corpus of a work folder and write its folder.
 
-    `base_size` counts base words without the special words. With `tune_lr` the rate is chosen by short runs first. `resume` goes on
-    from the checkpoint, if there is one; `force` replaces what is there. Raises InputError before training starts for anything
+    `base_size` counts base words without the special words; `codes_file` has other codes than those of the work folder. With
+    `tune_lr` the rate is chosen by short runs first. `resume` goes on from the checkpoint, if there is one; `force` replaces what
+    is there. Raises InputError before training starts for anything
     that cannot work, and KeyboardInterrupt, after a checkpoint, on Ctrl-C.
     """
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
-    materials = gather_materials(work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size)
+    materials = gather_materials(
+        work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size, codes_file=codes_file
+    )
     job = _Job(folder, model_settings, settings, materials)
     code_values = 0 if materials.codes is None else len(materials.codes.values)
     check_memory(
@@ -105,12 +103,18 @@ class _Job:
                 cut_after(self.folder / RECORD, trainer.state.words)
                 say(f"going on from the checkpoint after {trainer.state.words:,} words")
             group.wait()
-        Run(trainer, self._dev, self.folder, about, f"training {self.model_settings.variant}").to_the_end()
-        return self._finish(trainer, settings, trials)
+        run = Run(trainer, self._dev, self.folder, about, f"training {self.model_settings.variant}")
+        run.to_the_end()
+        return self._finish(run, settings, trials)
 
     def check_parts(self) -> None:
         """Raise InputError when there is nothing to train or to evaluate on."""
-        self._part("train"), self._part("dev")
+        train = self._part("train")
+        self._part("dev")
+        if self.settings.words is not None and self.settings.words > train.num_words:
+            say(
+                f"the training part has only {train.num_words:,} words: they are all used, and --epochs gives more passes"
+            )
 
     @property
     def _dev(self) -> Part:
@@ -125,7 +129,7 @@ class _Job:
         return part
 
     def _make_trainer(self, group: Group, settings: TrainingSettings) -> Trainer:
-        part = self._part("train")
+        part = self._part("train").head(settings.words)
         model = start_model(self.materials, self.model_settings, settings)
         objective = make_objective(settings, self.model_settings, self.materials.vocabulary)
         return Trainer(model, objective, part, settings, settings.budget(part.num_words), group)
@@ -135,7 +139,7 @@ class _Job:
             lambda settings: self._make_trainer(group, settings),
             self._dev,
             self.settings,
-            words=trial_words(self.settings.budget(self._part("train").num_words)),
+            words=trial_words(self.settings.budget(self._part("train").head(self.settings.words).num_words)),
             folder=self.folder,
             about=self._about(self.settings),
         )
@@ -153,15 +157,12 @@ class _Job:
             "codes": None if codes is None else digest,
         }
 
-    def _finish(self, trainer: Trainer, settings: TrainingSettings, trials: Sequence[Trial]) -> TrainingSummary:
+    def _finish(self, run: Run, settings: TrainingSettings, trials: Sequence[Trial]) -> TrainingSummary:
         """Put the best weights in place, measure them on the whole of dev, and write the model."""
+        trainer = run.trainer
         group, state, codes = trainer.group, trainer.state, self.materials.codes
         load_weights(trainer.model, read_best(self.folder))
-        measured = [0.0, 0.0, 0.0]
-        if group.is_first:
-            held_out = measure_held_out(trainer.model, self._dev, None)
-            measured = [held_out.perplexity, held_out.gap_mean, held_out.gap_std]
-        perplexity, gap_mean, gap_std = group.from_first(measured)
+        held_out = run.measure(None)
         tuned = trainer.model.codes is not None and trainer.model.codes.tuned
         num_tuned = len(codes.values) if codes is not None and tuned else 0
         summary = TrainingSummary(
@@ -174,9 +175,9 @@ class _Job:
             best_words=state.best_words,
             stopped_early=state.stopped_early,
             learning_rate=settings.learning_rate,
-            dev_perplexity=perplexity,
-            gap_mean=gap_mean,
-            gap_std=gap_std,
+            dev_perplexity=held_out.perplexity,
+            gap_mean=held_out.gap_mean,
+            gap_std=held_out.gap_std,
             seconds=state.seconds,
             words_per_second=state.words / max(state.training_seconds, 1e-9),
             trials=tuple(trials),
@@ -188,20 +189,15 @@ class _Job:
 
     def _save(self, trainer: Trainer, settings: TrainingSettings, summary: TrainingSummary) -> None:
         corpus, codes = self.materials.corpus, self.materials.codes
-        sources = [str(source.get("name")) for source in corpus.description.get("sources", [])]
         results = {name: value for name, value in asdict(summary).items() if name not in ("folder", "trials")}
         made_from = {
             "training": settings.to_json(),
-            "corpus": {
-                "sources": sources,
-                "settings": corpus.description.get("settings"),
-                "sha256": corpus.description.get("sha256"),
-            },
+            "corpus": corpus.made_from,
             "codes": None if codes is None else codes.made_from,
             "result": results,
             "trials": [asdict(trial) for trial in summary.trials],
         }
-        card = model_card(summary, self.model_settings, settings, sources)
+        card = model_card(summary, self.model_settings, settings, corpus.made_from["sources"])
         save_model(self.folder, trainer.model.cpu(), self.materials.vocabulary, codes, made_from, card)
 
 

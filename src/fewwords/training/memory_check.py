@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 
 from fewwords.errors import InputError
+from fewwords.evaluation.memory import settings_memory
 from fewwords.models.variants import ModelSettings
 from fewwords.training.settings import TrainingSettings
 
@@ -15,25 +16,12 @@ _SCORE_COPIES = 3  # scores, their exponentials, their gradient
 _CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def num_parameters(settings: ModelSettings, num_words: int, num_base: int) -> int:
-    """The parameters of a model with `num_base` base words, special words among them; tuned code values not counted."""
-    size = settings.hidden_size
-    embedding = (num_base if settings.embedding == "coded" else num_words) * settings.embedding_size
-    output = 0 if settings.tied else (num_base if settings.output == "coded" else num_words) * size
-    biases = num_base if settings.coded_bias else num_words
-    inputs = settings.embedding_size + (settings.num_layers - 1) * size
-    lstm = 4 * size * (inputs + settings.num_layers * (size + 2))
-    starts = 2 * settings.num_layers * size if settings.boundary == "paper" else 0
-    normaliser = {"one": 0, "constant": 1, "z-regression": size + 1}[settings.normaliser]
-    return embedding + output + biases + lstm + starts + normaliser
-
-
 def needed_bytes(
     model_settings: ModelSettings, settings: TrainingSettings, num_words: int, num_base: int, num_code_values: int = 0
 ) -> int:
     """What training will take at its peak, roughly."""
     tuned = num_code_values if model_settings.tune_codes else 0
-    parameters = num_parameters(model_settings, num_words, num_base) + tuned
+    parameters = settings_memory(model_settings, num_words, num_base).parameters + tuned
     sizes = model_settings.embedding_size + 8 * model_settings.hidden_size * model_settings.num_layers
     scores = num_words if settings.loss == "softmax" else settings.num_noise_words
     activations = 2 * settings.batch_words * (2 * sizes + _SCORE_COPIES * scores)

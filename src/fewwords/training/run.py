@@ -8,7 +8,7 @@ first. Without a folder nothing is written, and a fault ends the run; that is ho
 import math
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class Run:
         interval = trainer.settings.evaluation_interval(trainer.budget)
         if _passed(words_before, state.words, interval) or state.words >= trainer.budget:
             started = time.monotonic()
-            held_out = self._measure()
+            held_out = self.measure(trainer.settings.dev_words)
             if not math.isfinite(held_out.perplexity):
                 return f"the dev perplexity is {held_out.perplexity}"
             is_best = state.best_perplexity is None or held_out.perplexity < state.best_perplexity
@@ -82,13 +82,12 @@ class Run:
             self._write_checkpoint()
         return None
 
-    def _measure(self) -> HeldOut:
-        """Process 0 measures, the others hear of it."""
+    def measure(self, max_words: int | None) -> HeldOut:
+        """Measure on dev, or on its first words: process 0 does it, the others hear of it."""
         trainer = self.trainer
-        values = [0.0, 0.0, 0.0]
+        values = [0.0] * len(fields(HeldOut))
         if trainer.group.is_first:
-            measured = measure_held_out(trainer.model, self.dev, trainer.settings.dev_words)
-            values = [measured.perplexity, measured.gap_mean, measured.gap_std]
+            values = [*astuple(measure_held_out(trainer.model, self.dev, max_words, trainer.objective))]
         return HeldOut(*trainer.group.from_first(values))
 
     def _note(self, held_out: HeldOut) -> None:
@@ -99,7 +98,10 @@ class Run:
             "steps": state.steps,
             "seconds": round(state.seconds, 2),
             "loss": state.interval_loss / max(1, state.interval_predictions),
+            "dev_loss": held_out.loss,
             "dev_perplexity": held_out.perplexity,
+            "log_z_mean": held_out.log_z_mean,
+            "log_z_std": held_out.log_z_std,
             "gap_mean": held_out.gap_mean,
             "gap_std": held_out.gap_std,
             "learning_rate": trainer.learning_rate,

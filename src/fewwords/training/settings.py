@@ -34,10 +34,11 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 class TrainingSettings:
     """Settings of a training run; raises InputError for values that cannot be used.
 
-    The budget is `words` running words or `epochs` passes, one pass when neither is given. `num_noise` None takes the loss's
-    default. `eval_every` None is a twentieth of the budget, at least 200,000 words. `final_rate` is where the linear schedule
-    ends, as a share of the learning rate. `clip` bounds the norm of the whole gradient, and `divergence` says how many times
-    its lowest level the loss may rise to; 0 turns either off. `patience` stops after so many evaluations without progress.
+    The text is the first `words` running words of the training part, all without it; the budget is `epochs` passes over it, one
+    without it. `num_noise` None takes the loss's default. `eval_every` None is a twentieth of the budget, at least 200,000 words.
+    `final_rate` is where the linear schedule ends, as a share of the learning rate. `clip` bounds the norm of the whole gradient,
+    and `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after so many
+    evaluations without progress.
     """
 
     words: int | None = None
@@ -62,8 +63,6 @@ class TrainingSettings:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        if self.words is not None and self.epochs is not None:
-            raise InputError("a budget in words and one in epochs: give one of them")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} {getattr(self, name)!r}: choose one of {', '.join(choices)}")
@@ -88,9 +87,7 @@ class TrainingSettings:
         return DEFAULT_NUM_NOISE[self.loss] if self.num_noise is None else self.num_noise
 
     def budget(self, words_per_epoch: int) -> int:
-        """Running words to train on, when a pass has `words_per_epoch`."""
-        if self.words is not None:
-            return self.words
+        """Running words to train on in all, when a pass has `words_per_epoch`."""
         return max(1, round((1.0 if self.epochs is None else self.epochs) * words_per_epoch))
 
     def evaluation_interval(self, budget: int) -> int:

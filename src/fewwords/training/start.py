@@ -47,6 +47,7 @@ def gather_materials(
     *,
     vocabulary_size: int,
     base_size: int,
+    codes_file: Path | None = None,
 ) -> Materials:
     """Read all that the model needs from a work folder; raises InputError naming the command that mends what is missing."""
     corpus = TokenCorpus.open(work)
@@ -67,7 +68,7 @@ def gather_materials(
         )
     codes = None
     if model_settings.is_coded:
-        codes = _read_codes(work, settings, vocabulary, vectors, base_size)
+        codes = _read_codes(work, settings, vocabulary, vectors, base_size, codes_file)
     return Materials(corpus, vocabulary, codes, vectors)
 
 
@@ -125,6 +126,7 @@ def _read_codes(
     vocabulary: Vocabulary,
     vectors: WordVectors | None,
     base_size: int,
+    codes_file: Path | None,
 ) -> SparseCodes:
     num_words, num_base = len(vocabulary), base_size + NUM_SPECIAL
     if base_size < 1 or num_base >= num_words:
@@ -136,8 +138,9 @@ def _read_codes(
         return random_codes(num_words, num_base, min(RANDOM_NONZEROS, base_size), settings.seed)
     if settings.codes == "nearest" and vectors is not None:
         return nearest_codes(vectors.values[:num_words], num_base)
-    path = codes_path(work, num_words, base_size)
+    path = codes_file or codes_path(work, num_words, base_size)
     remedy = f"fewwords codes {work} --vocab-size {num_words} --base-size {base_size}"
+    remedy += "" if codes_file is None else f" --output {codes_file}"
     if not path.is_file():
         raise InputError(f"{path}: no such file; make the codes with {remedy}")
     codes = SparseCodes.load(path)

@@ -46,10 +46,9 @@ class NgramCounts:
 
 @dataclass
 class NgramCounter:
-    """Counts n-grams over the first `num_sentences` sentences of a part, read through its vocabulary."""
+    """Counts n-grams over a part, read through its vocabulary."""
 
     part: Part
-    num_sentences: int
     memory_bytes: int
     folder: Path | None = None
     _known_keys: dict[int, Keys] = field(default_factory=dict)
@@ -64,11 +63,10 @@ class NgramCounter:
     def occurrences(self, order: int) -> NgramCounts:
         """How often each n-gram of one order occurs."""
         keys = self._keys_of(order)
-        num_words = int(self.part.file.offsets[self.num_sentences])
-        with Progress(f"counting {order}-grams", num_words, "words") as progress:
+        with Progress(f"counting {order}-grams", self.part.num_words, "words") as progress:
             counted = count_keys(
                 self._windows(keys, progress),
-                num_words + self.num_sentences,
+                self.part.num_words + self.part.num_sentences,
                 memory_bytes=self.memory_bytes,
                 folder=self.folder,
                 merged=lambda rows: progress.advance(0, status="merging blocks from disk"),
@@ -76,7 +74,7 @@ class NgramCounter:
         return _ngram_counts(keys, counted)
 
     def _windows(self, keys: Keys, progress: Progress) -> Iterator[Ids]:
-        for tokens, lengths in part_pieces(self.part, self.num_sentences):
+        for tokens, lengths in part_pieces(self.part):
             yield keys.of_windows(tokens, lengths)
             progress.advance(len(tokens))
 

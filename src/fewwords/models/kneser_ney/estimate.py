@@ -25,7 +25,6 @@ from fewwords.models.kneser_ney.discounts import (
 from fewwords.models.kneser_ney.keys import fits_directly
 from fewwords.models.kneser_ney.levels import Level, empty_context, next_level, word_level
 from fewwords.models.kneser_ney.model import KneserNey
-from fewwords.models.kneser_ney.sentences import first_sentences
 from fewwords.models.kneser_ney.sorted_runs import ROW_BYTES
 from fewwords.models.kneser_ney.trie import LOG10_ZERO, Trie, join_levels
 from fewwords.vocabulary import START_ID, Vocabulary
@@ -55,7 +54,8 @@ def estimate(
     too little text, OSError for a full disk.
     """
     thresholds = _check(part, order, vocabulary, prune, discount_fallback, memory_mib)
-    settings = _Settings(thresholds, interpolate, first_sentences(part, max_words), memory_mib << 20, temporary)
+    part = part.head(max_words)
+    settings = _Settings(thresholds, interpolate, memory_mib << 20, temporary)
     _announce(part, order, settings)
     found = _counts_of_counts(part, order, settings)
     discounts = [estimate_discounts(n, counts, discount_fallback) for n, counts in enumerate(found, start=1)]
@@ -68,8 +68,8 @@ def estimate(
             "prune": list(thresholds),
             "discounts": [list(each) for each in discounts],
             "counts_of_counts": [list(each) for each in found],
-            "words": int(part.file.offsets[settings.num_sentences]),
-            "sentences": settings.num_sentences,
+            "words": part.num_words,
+            "sentences": part.num_sentences,
         },
     )
 
@@ -78,12 +78,11 @@ def estimate(
 class _Settings:
     thresholds: tuple[int, ...]
     interpolate: bool
-    num_sentences: int
     memory_bytes: int
     temporary: Path | None
 
     def counter(self, part: Part) -> NgramCounter:
-        return NgramCounter(part, self.num_sentences, self.memory_bytes, self.temporary)
+        return NgramCounter(part, self.memory_bytes, self.temporary)
 
 
 def _check(
@@ -118,23 +117,21 @@ def _check(
 
 
 def _announce(part: Part, order: int, settings: _Settings) -> None:
-    num_words = int(part.file.offsets[settings.num_sentences])
-    num_keys = num_words + settings.num_sentences
+    num_keys = part.num_words + part.num_sentences
     needed, block = num_keys * ROW_BYTES, settings.memory_bytes
     # about half of the n-grams are distinct, and beside the sort there are the tables that it makes
     memory = (min(needed, block) + needed * 3 // 4) / 2**20 + 200
     passes = 2 * (order if fits_directly(part.vocabulary_size, order) else 2 * order)
     disk = "" if needed <= block else f", up to {2 * needed / 2**30:.1f} GiB of temporary files"
     say(
-        f"kn{order}: {quantity(num_words)} words over a vocabulary of {part.vocabulary_size:,}, about {memory:,.0f} MiB "
+        f"kn{order}: {quantity(part.num_words)} words over a vocabulary of {part.vocabulary_size:,}, about {memory:,.0f} MiB "
         f"of memory{disk} and {duration(num_keys * passes / _KEYS_PER_SECOND)}"
     )
 
 
 def _counts_of_counts(part: Part, order: int, settings: _Settings) -> list[CountsOfCounts]:
     """Counts of counts of each order over all words of the text, with none cut away."""
-    stop = int(part.file.offsets[settings.num_sentences])
-    size = max(part.vocabulary_size, int(part.file.tokens[:stop].max(initial=0)) + 1)
+    size = max(part.vocabulary_size, int(part.file.tokens.max(initial=0)) + 1)
     say(f"kn{order}: discounts from the text through all of its {size:,} words")
     return [counts_of_counts(ngrams) for ngrams in settings.counter(Part(part.name, part.file, size)).adjusted(order)]
 

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file, save_file
 
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
-from fewwords.models.kneser_ney.sentences import first_sentences, list_pieces, part_pieces
+from fewwords.models.kneser_ney.sentences import list_pieces, part_pieces
 from fewwords.models.kneser_ney.trie import Int64s, Trie
 from fewwords.models.sealed_folder import open_folder, write_folder
 from fewwords.vocabulary import END_ID, START_ID, Vocabulary
@@ -28,15 +28,21 @@ _DTYPES = {"words": np.uint32, "log10_probs": np.float32, "log10_backoffs": np.f
 
 @dataclass(frozen=True)
 class Size:
-    """What a model holds: n-grams of each order, probabilities and back-off weights, and the bytes of all arrays."""
+    """What a model holds: n-grams of each order, probabilities and back-off weights, all numbers with those of the tree, bytes."""
 
     num_ngrams: tuple[int, ...]
     num_values: int
+    num_numbers: int
     num_bytes: int
 
     def to_json(self) -> dict[str, Any]:
         """The figures for a JSON file."""
-        return {"ngrams": list(self.num_ngrams), "values": self.num_values, "bytes": self.num_bytes}
+        return {
+            "ngrams": list(self.num_ngrams),
+            "values": self.num_values,
+            "numbers": self.num_numbers,
+            "bytes": self.num_bytes,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +74,8 @@ class KneserNey:
         """What the model holds."""
         arrays = [getattr(self.trie, name) for name in _DTYPES]
         num_values = len(self.trie.log10_probs) + len(self.trie.log10_backoffs)
-        return Size(self.trie.sizes, num_values, sum(array.nbytes for array in arrays))
+        num_numbers, num_bytes = sum(array.size for array in arrays), sum(array.nbytes for array in arrays)
+        return Size(self.trie.sizes, num_values, num_numbers, num_bytes)
 
     def log_probs(self, sentences: Part | Iterable[Int64s]) -> NDArray[np.float64]:
         """ln p of each word of the sentences and of the `</s>` after each, in their order, [words + sentences].
@@ -152,7 +159,7 @@ def part_log_probs(model: KneserNey, part: Part, max_words: int | None = None) -
             "open the part with the model's vocabulary size"
         )
     targets, log_probs = [], []
-    for tokens, lengths in part_pieces(part, first_sentences(part, max_words)):
+    for tokens, lengths in part_pieces(part.head(max_words)):
         targets.append(np.insert(tokens, np.cumsum(lengths), END_ID))
         log_probs.append(model.trie.score(tokens, lengths))
     return np.concatenate(targets), np.concatenate(log_probs)

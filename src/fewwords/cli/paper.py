@@ -1,0 +1,116 @@
+"""`fewwords paper`: section 4 of the paper, cell by cell, and its report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from fewwords.paper import PlanStatus
+
+
+def paper(
+    work: Annotated[Path, typer.Option("--work", metavar="DIR", help="The work folder, with corpus and vectors.")],
+    words: Annotated[int, typer.Option(metavar="N", help="Running words that each cell trains on.")] = 5_000_000,
+    vocab_sizes: Annotated[
+        str, typer.Option(metavar="V,V,…", help="Vocabulary sizes; controls are run at the second.")
+    ] = "10000,22000,36000,50000",
+    models: Annotated[
+        Optional[str], typer.Option(metavar="ROW,ROW,…", help="Rows of table 3. \\[default: all]", show_default=False)
+    ] = None,
+    base_size: Annotated[
+        int, typer.Option(metavar="B", help="Base words of the coded models, special words not included.")
+    ] = 8_000,
+    more_words: Annotated[
+        int, typer.Option(metavar="N", help="Words of LSTM-z and LSTM-z,w once more, at the largest size; 0: not.")
+    ] = 20_000_000,
+    controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Run the controls too.")] = True,
+    seeds: Annotated[int, typer.Option(metavar="N", help="Runs of the rows whose differences are small.")] = 3,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", help="Cells to run side by side, each with its share of the cores.")
+    ] = 1,
+    plan: Annotated[bool, typer.Option("--plan", help="Only show the cells, what is done, and the time left.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Only write the report of what is done.")] = False,
+    results: Annotated[
+        Optional[Path],
+        typer.Option(metavar="DIR", help="Put tables, figures and a README of them here too.", show_default=False),
+    ] = None,
+    cell: Annotated[Optional[str], typer.Option(hidden=True)] = None,
+    threads: Annotated[Optional[int], typer.Option(hidden=True)] = None,
+) -> None:
+    """Reproduce the paper's tables and figures on the corpus of a work folder, with the controls that it left out.
+
+    Each cell is a training run of its own. Finished cells are never run again and interrupted ones go on, so that the same
+    command can be given as often as need be.
+
+    \b
+    Examples:
+      fewwords paper --work work --plan
+      fewwords paper --work work --words 5000000 --jobs 2
+      fewwords paper --work work --report
+    """
+    from fewwords.console import result_console, say
+    from fewwords.corpus.token_corpus import TokenCorpus
+    from fewwords.errors import InputError
+    from fewwords.paper import make_plan, plan_status, run_plan
+    from fewwords.paper.cells import run_cell
+    from fewwords.paper.plan import MODELS
+
+    cells = make_plan(
+        words,
+        _sizes(vocab_sizes),
+        MODELS if models is None else [name.strip() for name in models.split(",")],
+        more_words=more_words or None,
+        controls=controls,
+        num_seeds=seeds,
+    )
+    if cell is not None:
+        chosen = next((each for each in cells if each.name == cell), None)
+        if chosen is None:
+            raise InputError(f"--cell {cell}: not in the plan")
+        run_cell(work, chosen, base_size=base_size, threads=threads)
+        return
+    all_words = TokenCorpus.open(work).part("train").num_words
+    if plan:
+        result_console().print(_plan_table(plan_status(work, cells, all_words), jobs))
+        return
+    failures: dict[str, str] = {}
+    if not report:
+        options = ["--work", work, "--words", words, "--vocab-sizes", vocab_sizes, "--base-size", base_size]
+        options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", seeds]
+        command = ["paper", *map(str, options), "--controls" if controls else "--no-controls"]
+        failures = run_plan(work, cells, base_size=base_size, jobs=jobs, command=command)
+    from fewwords.paper.write import write_paper
+
+    page = write_paper(work, cells, base_size=base_size, results=results)
+    say(f"paper: the report is {page}")
+    if failures:
+        name, told = next(iter(failures.items()))
+        raise InputError(f"{len(failures)} of {len(cells)} cells failed; the first, {name}: {told}")
+
+
+def _sizes(text: str) -> list[int]:
+    from fewwords.errors import InputError
+
+    try:
+        return [int(size.replace("_", "")) for size in text.split(",")]
+    except ValueError:
+        raise InputError(f"--vocab-sizes {text}: give numbers with commas between them, as 10000,22000") from None
+
+
+def _plan_table(status: "PlanStatus", jobs: int) -> "Table":
+    from fewwords.console import duration, quantity, result_table
+
+    left = duration(status.seconds_left(jobs))
+    title = f"{len(status.plan)} cells, {len(status.records)} done, about {left} left with --jobs {jobs}"
+    table = result_table(title, "cell", "words", "state", "test perplexity", "time")
+    for cell in status.plan:
+        record = status.records.get(cell.name)
+        words = "all" if cell.words is None else quantity(cell.words)
+        if record is None:
+            table.add_row(cell.name, words, "to do", "", f"about {duration(status.seconds[cell.name])}")
+        else:
+            table.add_row(cell.name, words, "done", f"{record['ppl']:,.2f}", duration(record["seconds"]))
+    return table

@@ -1,0 +1,6 @@
+"""Section 4 of the paper as one resumable plan: its cells, its tables and figures, the controls it left out, the report."""
+
+from fewwords.paper.plan import Cell, Control, make_plan
+from fewwords.paper.run import PlanStatus, plan_status, run_plan
+
+__all__ = ["Cell", "Control", "PlanStatus", "make_plan", "plan_status", "run_plan"]

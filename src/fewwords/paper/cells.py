@@ -1,0 +1,209 @@
+"""One cell of the plan: a training run as any other, an evaluation on the first words of test, and a record of both.
+
+Writes `paper/models/NAME`, a model folder, and `paper/cells/NAME.json`, the record; a cell with a record is done and never
+run again, one without goes on from its checkpoint.
+"""
+
+import platform
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from fewwords import __version__
+from fewwords.codes.make import codes_path, make_codes
+from fewwords.console import say
+from fewwords.cores import available_cores
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.evaluation import Evaluation, evaluate
+from fewwords.evaluation.memory import settings_memory
+from fewwords.files import read_json, write_json
+from fewwords.models.model_folder import load_model
+from fewwords.models.variants import ModelSettings, settings_of
+from fewwords.paper.plan import Cell
+from fewwords.training import TrainingSettings, train, train_kneser_ney
+from fewwords.training.checkpoint import remove_checkpoints
+from fewwords.training.process import prepare_process
+from fewwords.training.record import read_lines
+from fewwords.training.run import RECORD as TRAINING_RECORD
+from fewwords.vocabulary import NUM_SPECIAL
+
+FORMAT = "fewwords cell 1"
+TEST_WORDS = 200_000
+NUM_EVALUATIONS = 10
+DEV_WORDS = 10_000  # of each evaluation while training; the whole of dev at the end
+
+
+def record_path(work: Path, cell: Cell) -> Path:
+    """Where the record of a cell is."""
+    return work / "paper" / "cells" / f"{cell.name}.json"
+
+
+def cell_folder(work: Path, cell: Cell) -> Path:
+    """Where the model of a cell is."""
+    return work / "paper" / "models" / cell.name
+
+
+def read_record(work: Path, cell: Cell) -> dict[str, Any] | None:
+    """The record of a finished cell; None where it is not finished."""
+    path = record_path(work, cell)
+    record = read_json(path) if path.is_file() else None
+    return record if isinstance(record, dict) and record.get("format") == FORMAT else None
+
+
+def run_cell(work: Path, cell: Cell, *, base_size: int, threads: int | None = None) -> dict[str, Any]:
+    """Train, evaluate and record a cell that has no record yet, from its checkpoint if there is one; returns the record."""
+    record = read_record(work, cell)
+    if record is not None:
+        return record
+    prepare_process(threads)
+    folder = cell_folder(work, cell)
+    if not (folder / "model.json").exists():
+        _train(work, cell, folder, base_size, threads)
+    evaluation = evaluate(folder, work=work, max_words=TEST_WORDS)
+    record = _record(work, cell, folder, evaluation, base_size)
+    record_path(work, cell).parent.mkdir(parents=True, exist_ok=True)
+    write_json(record_path(work, cell), record)
+    remove_checkpoints(folder)
+    return record
+
+
+def cell_settings(work: Path, cell: Cell) -> tuple[ModelSettings, TrainingSettings]:
+    """The settings of a neural cell; a rate that another cell has chosen is read from its record."""
+    chosen: dict[str, Any] = {}
+    if cell.rate_from is not None:
+        chosen = {"learning_rate": read_json(work / "paper" / "cells" / f"{cell.rate_from}.json")["learning_rate"]}
+    words = cell.words or TokenCorpus.open(work).part("train").num_words
+    settings = TrainingSettings(
+        words=cell.words,
+        seed=cell.seed,
+        eval_every=max(1, words // NUM_EVALUATIONS),
+        dev_words=DEV_WORDS,
+        **{**chosen, **cell.training_changes},
+    )
+    return settings_of(cell.variant, **cell.model_changes), settings
+
+
+def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | None) -> None:
+    if not cell.is_neural:
+        order = int(cell.variant.removeprefix("kn"))
+        train_kneser_ney(work, order, vocabulary_size=cell.vocabulary_size, words=cell.words, output=folder)
+        return
+    model_settings, settings = cell_settings(work, cell)
+    train(
+        work,
+        model_settings,
+        TrainingSettings.from_json({**settings.to_json(), "threads": threads}),
+        vocabulary_size=cell.vocabulary_size,
+        base_size=base_size,
+        codes_file=codes_file(work, cell, base_size),
+        output=folder,
+        tune_lr=cell.rate_from is None,
+        resume=True,
+    )
+
+
+def codes_file(work: Path, cell: Cell, base_size: int) -> Path | None:
+    """The learned codes of a cell, made when they are not there yet; None for a cell that needs none."""
+    if not cell.is_neural or not settings_of(cell.variant).is_coded or "codes" in cell.training_changes:
+        return None
+    path = codes_path(work, cell.vocabulary_size, base_size)
+    path = path.with_stem(f"{path.stem}-n{cell.max_nonzeros}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros")
+        make_codes(work, cell.vocabulary_size, base_size, max_nonzeros=cell.max_nonzeros, path=path)
+    return path
+
+
+def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_size: int) -> dict[str, Any]:
+    found = evaluation.total.perplexity
+    saved = load_model(folder)
+    result = saved.made_from["result"]
+    formula = nonzeros = None
+    if cell.is_neural:
+        coded = 0 if saved.codes is None else len(saved.codes.values)
+        nonzeros = None if saved.codes is None else saved.codes.nonzeros_per_rare_word
+        settings = cell_settings(work, cell)[0]
+        formula = settings_memory(settings, cell.vocabulary_size, base_size + NUM_SPECIAL, coded).to_json()
+    return {
+        "format": FORMAT,
+        "name": cell.name,
+        "group": cell.group,
+        "model": cell.model,
+        "variant": cell.variant,
+        "vocab_size": cell.vocabulary_size,
+        "base_size": base_size,
+        "seed": cell.seed,
+        "control": None if cell.control is None else vars(cell.control),
+        "train_words": result["words"],
+        "test_words": found.num_words,
+        "oov_rate": found.oov_rate,
+        "ppl": found.value,
+        "ppl_without_end": found.over(unknown=True, ends=False),
+        "ppl_without_unknown": found.over(unknown=False, ends=True),
+        "ppl_base_words": found.base.perplexity,
+        "ppl_rare_words": found.rare.perplexity if found.rare.num_targets else None,
+        "dev_ppl": result["dev_perplexity"],
+        "learning_rate": result.get("learning_rate"),
+        "trials": saved.made_from.get("trials", []),
+        "gap_mean": result.get("gap_mean"),
+        "gap_std": result.get("gap_std"),
+        "memory": None if evaluation.memory is None else evaluation.memory.to_json(),
+        "formula_memory": formula,
+        "numbers": evaluation.numbers,
+        "bytes": sum(evaluation.files.values()),
+        "reduction_percent": evaluation.reduction,
+        "nonzeros_per_rare_word": nonzeros,
+        "seconds": result["seconds"],
+        "words_per_second": result.get("words_per_second", result["words"] / max(result["seconds"], 1e-9)),
+        "curve": read_lines(folder / TRAINING_RECORD) if cell.is_neural else [],
+        "command": _command(work, cell, base_size),
+        "commit": _commit(),
+        "version": __version__,
+        "machine": _machine(),
+        "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "corpus": TokenCorpus.open(work).description.get("sha256"),
+    }
+
+
+def _command(work: Path, cell: Cell, base_size: int) -> str:
+    """The command that trains the same model."""
+    words = ["fewwords", "train", "--work", "WORK", "--model", cell.variant, "--vocab-size", str(cell.vocabulary_size)]
+    if cell.words is not None:
+        words += ["--words", str(cell.words)]
+    if not cell.is_neural:
+        return " ".join(words)
+    model_settings, settings = cell_settings(work, cell)
+    if model_settings.is_coded:
+        words += ["--base-size", str(base_size)]
+        if cell.max_nonzeros != 8:
+            words += ["--codes-file", f"CODES-WITH-{cell.max_nonzeros}-NON-ZEROS"]
+    changes = {**cell.training_changes, **cell.model_changes, "eval_every": settings.eval_every, "dev_words": DEV_WORDS}
+    for name, value in changes.items():
+        option = f"--{name.replace('_', '-')}"
+        words += [option] if value is True else [option, str(value)]
+    rate = ["--tune-lr"] if cell.rate_from is None else ["--learning-rate", str(settings.learning_rate)]
+    return " ".join([*words, *rate, "--seed", str(cell.seed)])
+
+
+def _commit() -> str | None:
+    """The commit of the source, with a plus when files have changed since; None outside a checkout."""
+    here = Path(__file__).parent
+    try:
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, check=True)
+        changed = subprocess.run(["git", "status", "--porcelain", "--", "."], cwd=here, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return commit.stdout.decode().strip() + ("+" if changed.stdout.strip() else "")
+
+
+def _machine() -> str:
+    import torch
+
+    names = [platform.processor() or platform.machine()]
+    if (cpuinfo := Path("/proc/cpuinfo")).exists():
+        lines = cpuinfo.read_text().splitlines()
+        names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")] or names
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    return f"{available_cores()} cores, {names[0]}, {device}, Python {platform.python_version()}, torch {torch.__version__}"
