@@ -18,16 +18,23 @@ SHAPES = [
     {"embedding_size": 6, "tied": True},
     {"normaliser": "constant"},
 ]
+LOG_BILINEAR_SHAPES = [{}, {"boundary": "paper"}, {"embedding_size": 4, "tied": False}, {"context_size": 3}]
+VARIANTS_AND_SHAPES = [
+    (variant, changes)
+    for variant, settings in VARIANTS.items()
+    for changes in (SHAPES if settings.encoder == "lstm" else LOG_BILINEAR_SHAPES)
+]
 
 
 def make_model(variant: str, **changes: object) -> LanguageModel:
-    settings = settings_of(variant, **{"embedding_size": 4, "hidden_size": 6, **changes})
+    settings = settings_of(
+        variant, **{"embedding_size": 6 if VARIANTS[variant].tied else 4, "hidden_size": 6, **changes}
+    )
     codes = random_codes(NUM_WORDS, BASE_SIZE, NONZEROS, seed=0) if settings.is_coded else None
     return LanguageModel(settings, NUM_WORDS, codes)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("changes", SHAPES)
+@pytest.mark.parametrize(("variant", "changes"), VARIANTS_AND_SHAPES)
 def test_counts_are_those_of_the_modules_and_of_table_1(variant: str, changes: dict[str, object]) -> None:
     model = make_model(variant, **changes)
     counted = model_memory(model)
@@ -36,7 +43,7 @@ def test_counts_are_those_of_the_modules_and_of_table_1(variant: str, changes: d
     num_nonzeros = NONZEROS * (NUM_WORDS - BASE_SIZE) if is_coded else 0
     assert counted == settings_memory(model.settings, NUM_WORDS, BASE_SIZE, num_nonzeros)
     assert counted.codes == 2 * num_nonzeros
-    dense = "lstm-s" if variant == "lstm-s" else "lstm-z"
+    dense = {"lstm-s": "lstm-s", "lbl5": "lbl5", "lbl5-w": "lbl5"}.get(variant, "lstm-z")
     assert dense_twin(model.settings, NUM_WORDS) == model_memory(make_model(dense, **changes))
 
 
@@ -47,6 +54,16 @@ def test_table_1_to_the_letter() -> None:
     assert memory.encoding - memory.second_biases == 4 * (size * embedding_size + size**2 + size)
     assert memory.prediction + memory.biases == NUM_WORDS * (size + 1)
     assert memory.total - memory.paper_total == memory.second_biases == 4 * size
+
+
+def test_a_log_bilinear_model_has_a_matrix_and_a_padding_vector_for_each_context_word() -> None:
+    size = 6
+    dense, coded = (model_memory(make_model(variant)) for variant in ("lbl5", "lbl5-w"))
+    assert (dense.embedding, coded.embedding) == (NUM_WORDS * size, BASE_SIZE * size)
+    for memory in (dense, coded):
+        assert memory.encoding == 5 * size * size + 5 * size
+        assert (memory.prediction, memory.biases, memory.normaliser) == (0, NUM_WORDS, size + 1)
+        assert memory.paper_total == memory.total
 
 
 def test_tuned_codes_count_once() -> None:

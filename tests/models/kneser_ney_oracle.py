@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from fewwords.corpus.token_corpus import Part
+from fewwords.corpus.token_file import TokenFile
 from fewwords.vocabulary import END_ID, SPECIAL_WORDS, START_ID, Vocabulary
 
 Ngram = tuple[int, ...]
@@ -28,6 +29,8 @@ class ListedTokens:
     @property
     def num_sentences(self) -> int:
         return len(self.offsets) - 1
+
+    head = TokenFile.head
 
 
 def make_part(sentences: Sequence[Sequence[int]], size: int) -> Part:

@@ -22,7 +22,7 @@ SENTENCES = st.lists(st.lists(st.sampled_from([0, 3, 4, 5, 6]), max_size=7), min
 def found_counts(sentences, order, memory_bytes=1 << 20, folder=None):
     """Counts of each order as a dictionary, read back from the keys."""
     found = {}
-    for ngrams in NgramCounter(make_part(sentences, 7), len(sentences), memory_bytes, folder).adjusted(order):
+    for ngrams in NgramCounter(make_part(sentences, 7), memory_bytes, folder).adjusted(order):
         rows = np.concatenate([ngrams.rows[stretch] for stretch in ngrams.stretches])
         counts = np.concatenate([ngrams.counts[stretch] for stretch in ngrams.stretches])
         words = list(zip(*ngrams.keys.unpack(rows).tolist()))

@@ -17,7 +17,8 @@ SENTENCES = torch.tensor([[5, 9, 24, 3], [20, 4, 0, 13]])
 
 def make(variant, seed=1, **changes):
     torch.manual_seed(seed)
-    settings = settings_of(variant, **{"embedding_size": 6, "hidden_size": SIZE, **changes})
+    embedding_size = SIZE if VARIANTS[variant].tied else 6
+    settings = settings_of(variant, **{"embedding_size": embedding_size, "hidden_size": SIZE, **changes})
     model = LanguageModel(settings, NUM_WORDS, CODES if settings.is_coded else None)
     with torch.no_grad():
         model.output.bias.normal_()
@@ -27,8 +28,8 @@ def make(variant, seed=1, **changes):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("boundary", ["end", "paper"])
 def test_probabilities_sum_to_one(variant, boundary):
-    contexts, targets = make(variant, boundary=boundary, num_layers=2).predictions(SENTENCES)
-    model = make(variant, boundary=boundary, num_layers=2)
+    model = make(variant, boundary=boundary, num_layers=2 if VARIANTS[variant].encoder == "lstm" else 1)
+    contexts, targets = model.predictions(SENTENCES)
     log_probs = model.output.log_probs(contexts.detach())
     torch.testing.assert_close(log_probs.exp().sum(1), torch.ones(len(targets)))
     picked = log_probs.gather(1, targets[:, None])[:, 0]
@@ -159,6 +160,9 @@ def test_a_new_coded_model_has_the_variants_parameters():
         ("lstm-z", {"tied": True, "hidden_size": 9}, "one size"),
         ("lstm-z", {"coded_bias": True}, "coded output"),
         ("lstm-z", {"tune_codes": True}, "no codes to tune"),
+        ("lbl5", {"num_layers": 2}, "one layer"),
+        ("lbl5", {"context_size": 0}, "at least 1"),
+        ("lbl5", {"hidden_size": 9}, "one size"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(variant, changes, named):

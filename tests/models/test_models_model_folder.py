@@ -36,6 +36,8 @@ def save(folder, variant="lstm-z-w", **changes):
         ("lstm-z", {"tied": True, "num_layers": 2}),
         ("lstm-z-wb", {"boundary": "paper"}),
         ("lstm-z-w", {"tied": True, "tune_codes": True, "dropout": 0.3, "normaliser": "constant"}),
+        ("lbl5", {"context_size": 3}),
+        ("lbl5-w", {"boundary": "paper"}),
     ],
 )
 def test_save_and_load_to_the_bit(tmp_path, variant, changes):
@@ -53,7 +55,7 @@ def test_save_and_load_to_the_bit(tmp_path, variant, changes):
     assert torch.equal(contexts, again.contexts)
     log_probs = (m.output.log_probs_of(contexts.detach(), targets) for m in (model, saved.model))
     assert torch.equal(*log_probs)
-    if changes.get("tied"):
+    if model.settings.tied:
         assert saved.model.embedding_table is getattr(
             saved.model.output, "base", getattr(saved.model.output, "weight", None)
         )

@@ -30,9 +30,7 @@ def test_train_prints_a_summary_and_every_option_arrives(command, tmp_path, caps
     options = (
         "--model lstm-z --tied --layers 2 --dropout 0.1 --boundary paper --normaliser constant --schedule constant"
     )
-    more = (
-        "--loss nce-per-position --noise-power 0.75 --bias-start zero --clip 1 --seed 4 --patience 3 --eval-every 400"
-    )
+    more = "--loss nce-per-position --noise-power 0.75 --bias-start zero --clip 1 --seed 4 --patience 3 --eval-every 400 --epochs 2"
     command("--vocab-size", 23, *SMALL, *options.split(), *more.split())
     out = capsys.readouterr().out
     assert "Training of lstm-z" in out
@@ -54,6 +52,7 @@ def test_train_prints_a_summary_and_every_option_arrives(command, tmp_path, caps
         "schedule": "constant",
     }
     assert (training["words"], training["num_noise"], training["eval_every"]) == (800, 10, 400)
+    assert (training["epochs"], saved.made_from["result"]["words"]) == (2.0, 1600)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +62,6 @@ def test_train_prints_a_summary_and_every_option_arrives(command, tmp_path, caps
         (("--vocab-size", 23, "--base-size", 5), "fewwords codes"),
         (("--vocab-size", 23, "--model", "lstm-z", "--embedding-start", "vectors"), "fewwords vectors"),
         (("--vocab-size", 23, "--model", "lstm-z", "--tune-codes"), "lstm-z-w"),
-        (("--vocab-size", 23, "--model", "lstm-z", "--epochs", 2), "one of them"),
     ],
 )
 def test_bad_input_is_told_before_anything_is_written(command, tmp_path, arguments, remedy):
@@ -76,7 +74,7 @@ def test_bad_input_is_told_before_anything_is_written(command, tmp_path, argumen
 def test_defaults_are_those_of_the_settings():
     """The option list repeats the defaults of two classes; they must not drift apart."""
     settings = {**settings_of("lstm-z-w").to_json(), **TrainingSettings().to_json()}
-    for name in ("variant", "embedding", "output", "coded_bias", "normaliser"):
+    for name in ("variant", "embedding", "output", "coded_bias", "normaliser", "tied", "encoder", "context_size"):
         del settings[name]  # what --model decides
     renamed = {"layers": "num_layers"}
     compared = 0

@@ -39,12 +39,13 @@ def make_trainer(work, settings: TrainingSettings, group: Group) -> Trainer:
     materials = gather_materials(work, MODEL, settings, **SIZES)
     model = start_model(materials, MODEL, settings)
     objective = make_objective(settings, MODEL, materials.vocabulary)
-    return Trainer(model, objective, materials.corpus.part("train", 23), settings, 30_000, group)
+    part = materials.corpus.part("train", 23)
+    return Trainer(model, objective, part, settings, settings.budget(part.num_words), group)
 
 
 def test_two_processes_equal_one(work, tmp_path, quick):
     # batches of 900 sentences and of the rest, so that their weights differ
-    settings = quick(words=30_000, batch_words=4_500, eval_every=8_000, clip=0.01)
+    settings = quick(words=None, epochs=4, batch_words=4_500, eval_every=8_000, clip=0.01)
     run_both(work, tmp_path, settings)
     first, second = (make_trainer(work, settings, LoneRank(rank)) for rank in range(2))
     batches = list(itertools.islice(first._batches, 2))
@@ -66,6 +67,7 @@ def test_two_processes_equal_one(work, tmp_path, quick):
     # whole runs: both processes know the same result, and a resumed run is the same to the bit
     told = [json.loads((tmp_path / f"summary.{rank}.json").read_text()) for rank in range(2)]
     assert told[0] == told[1]
+    assert told[0][0] > 2 * json.loads((tmp_path / "stopped.1.json").read_text())
     whole, parts = (read_checkpoint(tmp_path / name / "checkpoint") for name in ("whole", "parts"))
     for kind in ("weights", "optimiser", "random"):
         for name, tensor in getattr(whole, kind).items():
@@ -114,6 +116,9 @@ def be_one_of_two(work: str, output: Path, settings: TrainingSettings) -> None:
             raise AssertionError("was not stopped")
         except KeyboardInterrupt:
             run_file.Interruption = real
+        stopped = read_checkpoint(output / "parts" / "checkpoint").state["run"]["words"]
+        (output / f"stopped.{group.rank}.json").write_text(json.dumps(stopped))
+        group.wait()  # before the first process writes the next one
         train(work, MODEL, settings, output=output / "parts", resume=True, **SIZES)
 
 

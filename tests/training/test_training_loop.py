@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from fewwords.codes import random_codes
 from fewwords.corpus import TokenCorpus
 from fewwords.errors import InputError
+from fewwords.evaluation import part_perplexity
 from fewwords.models import LanguageModel, load_model, settings_of
 from fewwords.training import run as run_file
 from fewwords.training import train
@@ -75,19 +76,21 @@ def assert_same_run(folder, other):
     ("variant", "changes", "bound"),
     [
         ("lstm-z", {}, 2.1),
-        ("lstm-s", {"loss": "softmax", "num_noise": None, "words": 20_000}, 2.1),
+        ("lstm-s", {"loss": "softmax", "num_noise": None, "epochs": 3}, 2.1),
+        ("lbl5", {}, 2.1),
         # random codes: the scores of eight words are means of other words' scores, and cannot be just right
         ("lstm-z-w", {}, 3.0),
     ],
 )
-def test_a_model_learns_the_entropy_of_its_text(run, variant, changes, bound):
+def test_a_model_learns_the_entropy_of_its_text(run, work, variant, changes, bound):
     """The text's perplexity is 2 by construction (see conftest); nothing can do better on new sentences of it."""
-    defaults = {"words": 40_000, "batch_words": 60, "learning_rate": 0.02, "eval_every": 20_000}
+    defaults = {"words": None, "epochs": 6, "batch_words": 60, "learning_rate": 0.02, "eval_every": 20_000}
     summary = run("model", variant, **{**defaults, **changes})
     assert 1.99 < summary.dev_perplexity < bound
     assert abs(summary.gap_mean) < 0.3 or variant == "lstm-s"
     saved = load_model(summary.folder)
     assert saved.made_from["result"]["dev_perplexity"] == summary.dev_perplexity
+    assert part_perplexity(saved.model, TokenCorpus.open(work).part("dev", 23)).value == summary.dev_perplexity
     assert "perplexity" in (summary.folder / "README.md").read_text()
 
 
@@ -98,10 +101,10 @@ def test_the_same_seed_gives_the_same_run_and_another_does_not(run, tmp_path):
     assert (tmp_path / "a/model.safetensors").read_bytes() != (tmp_path / "c/model.safetensors").read_bytes()
 
 
-@pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w"])
+@pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w", "lbl5", "lbl5-w"])
 @pytest.mark.parametrize("stop_at", [7, 31])
 def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch, capsys, variant, stop_at):
-    model = {"dropout": 0.2, "tune_codes": variant == "lstm-z-w", "tied": True}
+    model = {"dropout": 0.2, "tune_codes": variant.endswith("-w"), "tied": True}
     run("whole", variant, model)
     real, calls = Trainer.step, itertools.count(1)
 
@@ -139,7 +142,7 @@ train(work, settings_of("lstm-z", **json.loads(model)), TrainingSettings(**json.
 
 
 def test_a_killed_run_resumes_to_the_same_bits(work, run, tmp_path, quick):
-    changes = {"words": 25_000, "eval_every": 4_000, "checkpoint_every": 1_000}
+    changes = {"words": 5_000, "epochs": 5, "eval_every": 4_000, "checkpoint_every": 1_000}
     model = {**SMALL, "dropout": 0.1}
     arguments = [str(work), str(tmp_path / "killed"), json.dumps(model), json.dumps(quick(**changes).to_json())]
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, *arguments], stderr=subprocess.DEVNULL)
@@ -195,7 +198,7 @@ def test_a_run_that_cannot_go_on_gives_up(run, monkeypatch):
 
 def test_early_stopping_keeps_the_best(run, tmp_path, monkeypatch):
     told = iter([5.0, 3.0, 4.0, 3.5, 2.0])
-    monkeypatch.setattr(run_file, "measure_held_out", lambda *_: HeldOut(next(told), 0.0, 0.0))
+    monkeypatch.setattr(run_file, "measure_held_out", lambda *_: HeldOut(next(told), *[0.0] * 5))
     kept = {}
     real = run_file.write_checkpoint
 
@@ -231,15 +234,16 @@ def test_what_is_there_is_not_overwritten_unasked(run, tmp_path, capsys):
     assert len(record(tmp_path / "model")) == 1
 
 
-def test_rates_are_tried_and_the_best_is_taken(run, tmp_path, capsys):
-    summary = run("model", words=1_000, tune_lr=True)
+@pytest.mark.parametrize("text", [{"words": 1_000}, {"words": 500, "epochs": 2}, {"words": None, "epochs": 0.15}])
+def test_rates_are_tried_and_the_best_is_taken(run, tmp_path, capsys, text):
+    summary = run("model", **text, tune_lr=True)
     assert [trial.learning_rate for trial in summary.trials] == [0.001, 0.002, 0.004, 0.006, 0.008]
     best = min(summary.trials, key=lambda trial: trial.dev_perplexity)
     assert summary.learning_rate == best.learning_rate
     assert capsys.readouterr().err.count("trying rate") == 5
     # the whole budget is shorter than a trial would be, so a trial is the run itself
     assert record(tmp_path / "model")[-1]["dev_perplexity"] == best.dev_perplexity
-    run("model", words=1_000, tune_lr=True, resume=True)
+    run("model", **text, tune_lr=True, resume=True)
     assert "trying rate" not in capsys.readouterr().err
 
 
@@ -261,7 +265,7 @@ class TouchedSizes(TorchDispatchMode):
         return result
 
 
-@pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w", "lstm-z-wb"])
+@pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w", "lstm-z-wb", "lbl5", "lbl5-w"])
 def test_no_step_does_work_that_grows_with_the_vocabulary(work, quick, variant):
     """Of tensors with a row for each word, a step may only take and put back rows."""
     num_words = 20_000

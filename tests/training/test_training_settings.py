@@ -19,8 +19,8 @@ def test_settings_survive_json():
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"words": 5, "epochs": 1.0}, "one of them"),
         ({"words": 0}, "words 0"),
+        ({"epochs": 0.0}, "epochs 0"),
         ({"learning_rate": float("nan")}, "learning rate nan"),
         ({"learning_rate": float("inf")}, "learning rate inf"),
         ({"loss": "hinge"}, "nce-per-position"),
@@ -38,9 +38,12 @@ def test_settings_that_cannot_be_used_are_refused(changes, named):
 
 
 def test_budget_and_interval():
-    assert TrainingSettings(words=77).budget(1000) == 77
+    # a pass is over the first `words` words already; `epochs` alone says how many passes
     assert TrainingSettings().budget(1000) == 1000
+    assert TrainingSettings(words=77).budget(75) == 75
+    assert TrainingSettings(words=77, epochs=3).budget(75) == 225
     assert TrainingSettings(epochs=0.25).budget(1000) == 250
+    assert TrainingSettings(epochs=0.001).budget(10) == 1
     assert TrainingSettings().evaluation_interval(100_000_000) == 5_000_000
     assert TrainingSettings().evaluation_interval(1_000_000) == 200_000
     assert TrainingSettings(eval_every=9).evaluation_interval(1_000_000) == 9

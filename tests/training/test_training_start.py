@@ -1,5 +1,6 @@
 """Where a model starts, what it refuses before it starts, and the count of its memory."""
 
+import itertools
 import math
 
 import numpy as np
@@ -25,6 +26,7 @@ from fewwords.vectors import WordVectors
 from fewwords.vocabulary import END_ID, NUM_SPECIAL, SPECIAL_WORDS, START_ID, Vocabulary
 
 SMALL = {"embedding_size": 8, "hidden_size": 6}
+TIED = {"embedding_size": 6, "hidden_size": 6}
 NUM_WORDS, NUM_BASE = 40, 20
 
 
@@ -64,11 +66,14 @@ def test_noise_never_draws_what_is_never_predicted(vocabulary):
         assert set(torch.nonzero(log_prob.isinf()).view(-1).tolist()) == never
 
 
-@pytest.mark.parametrize("variant", ["lstm-s", "lstm-z-w", "lstm-z-wb", "lbl5", "lbl5-w"])
-def test_a_new_model_gives_words_that_are_never_predicted_no_probability(work, variant):
-    made = materials(work, variant)
+@pytest.mark.parametrize(
+    ("variant", "sizes"),
+    [("lstm-s", SMALL), ("lstm-z-w", SMALL), ("lstm-z-wb", SMALL), ("lbl5", TIED), ("lbl5-w", TIED)],
+)
+def test_a_new_model_gives_words_that_are_never_predicted_no_probability(work, variant, sizes):
+    made = materials(work, variant, **sizes)
     for bias_start in ("unigram", "zero", "uniform"):
-        model = start_model(made, settings_of(variant, **SMALL), TrainingSettings(bias_start=bias_start))
+        model = start_model(made, settings_of(variant, **sizes), TrainingSettings(bias_start=bias_start))
         assert float(model.output.bias[START_ID].detach()) == NEVER_PREDICTED_BIAS
         log_probs = model.output.log_probs(torch.zeros(1, 6))
         assert float(log_probs[0, START_ID]) < -20
@@ -148,9 +153,16 @@ def test_nearest_codes_come_from_the_vectors(work, monkeypatch):
     assert (codes.num_words, codes.base_size, codes.nonzeros_per_rare_word) == (23, 15, 1.0)
 
 
-@pytest.mark.parametrize("variant", ["lstm-s", "lstm-z-w", "lstm-z-wb"])
+LSTM_SHAPES = [{}, {"num_layers": 2, "boundary": "paper"}, {"tied": True, "hidden_size": 8, "normaliser": "constant"}]
+LOG_BILINEAR_SHAPES = [TIED, {**TIED, "boundary": "paper", "context_size": 2}, {"tied": False}]
+
+
 @pytest.mark.parametrize(
-    "changes", [{}, {"num_layers": 2, "boundary": "paper"}, {"tied": True, "hidden_size": 8, "normaliser": "constant"}]
+    ("variant", "changes"),
+    [
+        *itertools.product(["lstm-s", "lstm-z-w", "lstm-z-wb"], LSTM_SHAPES),
+        *itertools.product(["lbl5", "lbl5-w"], LOG_BILINEAR_SHAPES),
+    ],
 )
 def test_parameters_are_counted_before_they_exist(variant, changes):
     settings = settings_of(variant, **{**SMALL, **changes})

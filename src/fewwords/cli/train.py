@@ -2,7 +2,7 @@
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -14,6 +14,13 @@ class Model(str, Enum):
     lstm_z = "lstm-z"
     lstm_z_wb = "lstm-z-wb"
     lstm_z_w = "lstm-z-w"
+    lbl5 = "lbl5"
+    lbl5_w = "lbl5-w"
+    kn2 = "kn2"
+    kn3 = "kn3"
+    kn4 = "kn4"
+    kn5 = "kn5"
+    kn = "kn"
 
 
 class Loss(str, Enum):
@@ -71,12 +78,16 @@ class Boundary(str, Enum):
 
 
 _SHAPE, _BUDGET, _OPTIMISER, _LOSS, _STARTS, _RUN = "Model", "Budget", "Optimiser", "Loss", "Starts and codes", "Run"
+_NGRAMS = "Kneser-Ney models alone"
+_NGRAM_OPTIONS = {"order", "prune", "interpolate", "discount_fallback", "memory_mib"}
+_COMMON_OPTIONS = {"work", "vocab_size", "model", "output", "words", "force"}
 
 
 def train(
+    context: typer.Context,
     work: Annotated[Path, typer.Option("--work", metavar="DIR", help="The work folder.")],
     vocab_size: Annotated[int, typer.Option(metavar="V", help="Words, special words included.")],
-    model: Annotated[Model, typer.Option(help="The variant, by the paper's name.")] = Model.lstm_z_w,
+    model: Annotated[Model, typer.Option(help="The model, by the paper's name; kn with --order.")] = Model.lstm_z_w,
     base_size: Annotated[
         int, typer.Option(metavar="B", help="Base words of a coded model, special words not included.")
     ] = 8_000,
@@ -91,8 +102,14 @@ def train(
     layers: Annotated[int, typer.Option(rich_help_panel=_SHAPE, help="LSTM layers.")] = 1,
     dropout: Annotated[float, typer.Option(rich_help_panel=_SHAPE, help="Share of values dropped.")] = 0.0,
     tied: Annotated[
-        bool, typer.Option("--tied", rich_help_panel=_SHAPE, help="One matrix for embedding and output weights.")
-    ] = False,
+        Optional[bool],
+        typer.Option(
+            "--tied/--untied",
+            rich_help_panel=_SHAPE,
+            help="One matrix for embedding and output weights. \\[default: the variant's]",
+            show_default=False,
+        ),
+    ] = None,
     tune_codes: Annotated[
         bool, typer.Option("--tune-codes", rich_help_panel=_SHAPE, help="Train the values of the codes too.")
     ] = False,
@@ -172,6 +189,41 @@ def train(
         Codes,
         typer.Option(rich_help_panel=_STARTS, help="Learned codes, or a control: random, or the nearest base word."),
     ] = Codes.learned,
+    codes_file: Annotated[
+        Optional[Path],
+        typer.Option(
+            rich_help_panel=_STARTS, metavar="FILE", help="Other codes than those in DIR/codes.", show_default=False
+        ),
+    ] = None,
+    order: Annotated[
+        Optional[int],
+        typer.Option(rich_help_panel=_NGRAMS, metavar="N", help="Longest n-grams of --model kn.", show_default=False),
+    ] = None,
+    prune: Annotated[
+        Optional[str],
+        typer.Option(
+            rich_help_panel=_NGRAMS,
+            metavar="N,N,…",
+            help="For each order: leave out n-grams that occur so often or less. \\[default: none]",
+            show_default=False,
+        ),
+    ] = None,
+    interpolate: Annotated[
+        bool,
+        typer.Option("--interpolate/--no-interpolate", rich_help_panel=_NGRAMS, help="Or back off, as SRILM does."),
+    ] = True,
+    discount_fallback: Annotated[
+        Optional[tuple[float, float, float]],
+        typer.Option(
+            rich_help_panel=_NGRAMS,
+            metavar="D1 D2 D3",
+            help="Discounts for orders with too little text to estimate them.",
+            show_default=False,
+        ),
+    ] = None,
+    memory_mib: Annotated[
+        int, typer.Option(rich_help_panel=_NGRAMS, help="Memory of the counting; past it, it goes by way of the disk.")
+    ] = 2_048,
     seed: Annotated[int, typer.Option(rich_help_panel=_RUN, help="Seed of start, order, noise and dropout.")] = 1,
     eval_every: Annotated[
         Optional[int],
@@ -205,9 +257,26 @@ def train(
       fewwords train --work work --model lstm-z-w --vocab-size 50000
       fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr
       fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr --resume
+      fewwords train --work work --model kn3 --vocab-size 22000
       torchrun --nproc-per-node 2 -m fewwords train --work work --vocab-size 50000
     """
     import os
+
+    _refuse_options(context, model)
+    if model.value.startswith("kn"):
+        _train_kneser_ney(
+            work,
+            _order(model, order),
+            vocabulary_size=vocab_size,
+            words=words,
+            interpolate=interpolate,
+            prune=_thresholds(prune),
+            discount_fallback=discount_fallback,
+            memory_mib=memory_mib,
+            output=output,
+            force=force,
+        )
+        return
 
     from fewwords.console import result_console
     from fewwords.models.variants import settings_of
@@ -215,14 +284,14 @@ def train(
     from fewwords.training import train as train_model
     from fewwords.training.summary import summary_table, trial_table
 
-    changes = {} if normaliser is None else {"normaliser": normaliser.value}
+    changes: dict[str, Any] = {} if normaliser is None else {"normaliser": normaliser.value}
+    changes |= {} if tied is None else {"tied": tied}
     model_settings = settings_of(
         model.value,
         embedding_size=embedding_size,
         hidden_size=hidden_size,
         num_layers=layers,
         dropout=dropout,
-        tied=tied,
         tune_codes=tune_codes,
         boundary=boundary.value,
         **changes,
@@ -255,6 +324,7 @@ def train(
         settings,
         vocabulary_size=vocab_size,
         base_size=base_size,
+        codes_file=codes_file,
         output=output,
         tune_lr=tune_lr,
         resume=resume,
@@ -266,3 +336,58 @@ def train(
     if summary.trials:
         console.print(trial_table(summary.trials, summary.learning_rate))
     console.print(summary_table(summary))
+
+
+def _refuse_options(context: typer.Context, model: Model) -> None:
+    """Raise InputError for an option that was given and means nothing to the model."""
+    from fewwords.errors import InputError
+
+    is_ngram = model.value.startswith("kn")
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = str(context.get_parameter_source(name)).endswith("COMMANDLINE")
+        if given and name not in _COMMON_OPTIONS and is_ngram != (name in _NGRAM_OPTIONS):
+            kind = "a Kneser-Ney model" if is_ngram else "a neural model"
+            raise InputError(f"{parameter.opts[0]} means nothing to {model.value}, {kind}; leave it out")
+
+
+def _order(model: Model, order: int | None) -> int:
+    from fewwords.errors import InputError
+
+    named = model.value.removeprefix("kn")
+    if not named and order is None:
+        raise InputError("--model kn needs the length of its n-grams: give --order 3, say, or --model kn3")
+    if named and order not in (None, int(named)):
+        raise InputError(
+            f"--model {model.value} and --order {order} contradict each other; give --model kn --order {order}"
+        )
+    return int(named or order or 0)
+
+
+def _thresholds(prune: str | None) -> list[int]:
+    from fewwords.errors import InputError
+
+    try:
+        return [int(threshold) for threshold in (prune or "").replace(",", " ").split()]
+    except ValueError:
+        raise InputError(f"--prune {prune}: give whole numbers with commas between them, as 0,0,1") from None
+
+
+def _train_kneser_ney(work: Path, order: int, **settings: Any) -> None:
+    from fewwords.console import duration, result_console, result_table
+    from fewwords.training import train_kneser_ney
+
+    summary = train_kneser_ney(work, order, **settings)
+    size = summary.model.size
+    table = result_table(f"Training of {summary.model.variant}", "", "")
+    table.show_header = False
+    table.add_row("model", str(summary.folder))
+    table.add_row("vocabulary", f"{summary.model.num_words:,} words")
+    table.add_row("n-grams of each order", ", ".join(f"{count:,}" for count in size.num_ngrams))
+    table.add_row(
+        "probabilities and back-off weights", f"{size.num_values:,}, {size.num_bytes / 1e6:.1f} MB with their tree"
+    )
+    table.add_row("trained on", f"{summary.words:,} words")
+    table.add_row("dev perplexity", f"{summary.dev_perplexity:.2f}")
+    table.add_row("time", duration(summary.seconds))
+    result_console().print(table)

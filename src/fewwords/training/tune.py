@@ -52,8 +52,8 @@ def try_rates(
     for rate in rates:
         trial = known.get(rate)
         if trial is None:
-            short = replace(settings, learning_rate=rate, words=words, epochs=None, eval_every=words, patience=None)
-            trainer = make_trainer(short)
+            trainer = make_trainer(replace(settings, learning_rate=rate, eval_every=words, patience=None))
+            trainer.budget = words  # of the same text: the first words of the corpus would be another one
             trial = Trial(rate, _dev_perplexity(Run(trainer, dev, None, {}, f"trying rate {rate:g}")))
             if path is not None and trainer.group.is_first:
                 done = [asdict(finished) for finished in (*trials, trial)]
