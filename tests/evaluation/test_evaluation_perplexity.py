@@ -13,8 +13,8 @@ from fewwords.corpus.token_file import TokenFile, TokenWriter
 from fewwords.errors import InputError
 from fewwords.evaluation import part_perplexity, sentences_perplexity
 from fewwords.evaluation.accounts import band_edges
-from fewwords.evaluation.sentence_scores import score_sentences
 from fewwords.models import VARIANTS, LanguageModel, settings_of
+from fewwords.models.sentence_scores import score_sentences
 from fewwords.vocabulary import END_ID, UNKNOWN_ID
 
 NUM_WORDS, BASE_SIZE = 61, 14
@@ -104,7 +104,7 @@ def test_windows_keep_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     model = make_model()
     sentences = make_sentences()
     whole = [log_probs for _, log_probs in score_sentences(model, sentences)]
-    monkeypatch.setattr("fewwords.evaluation.sentence_scores._WINDOW_WORDS", 20)
+    monkeypatch.setattr("fewwords.models.sentence_scores._WINDOW_WORDS", 20)
     advanced: list[int] = []
     windowed = [log_probs for _, log_probs in score_sentences(model, sentences, advance=advanced.append)]
     for one, other in zip(whole, windowed):

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from fewwords.codes import random_codes
-from fewwords.evaluation.sentence_scores import batch_log_probs
 from fewwords.losses import NoiseContrastiveLoss, UnigramNoise
 from fewwords.models import LanguageModel, settings_of
 from fewwords.models.log_bilinear import LogBilinearEncoder
+from fewwords.models.sentence_scores import batch_log_probs
 from fewwords.vocabulary import END_ID, START_ID
 
 NUM_WORDS, NUM_BASE, SIZE = 25, 12, 7

@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import codes, corpus, demo, evaluate, paper, train, vectors
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, vectors
 from fewwords.errors import InputError
 
 WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabulary.
@@ -43,6 +43,8 @@ app.command("codes")(codes.codes)
 app.command("explain")(codes.explain)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("mix")(mix.mix)
+app.command("arpa")(arpa.arpa)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
 

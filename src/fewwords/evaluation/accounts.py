@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.evaluation.sentence_scores import Scored
 from fewwords.models.language_model import LanguageModel
 from fewwords.models.model_folder import AnyModel
+from fewwords.models.sentence_scores import Scored
 from fewwords.vocabulary import END_ID, NUM_SPECIAL, UNKNOWN_ID
 
 PAPER_BASE_SIZE = 8_000 + NUM_SPECIAL

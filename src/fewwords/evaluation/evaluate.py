@@ -20,13 +20,11 @@ from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
 from fewwords.evaluation.memory import Memory, dense_twin, folder_bytes, model_memory, stored_numbers
-from fewwords.evaluation.perplexity import part_sentences
-from fewwords.evaluation.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
-from fewwords.evaluation.text import TextSentence, read_sentences, reading_settings
+from fewwords.evaluation.text import TextSentence, read_part, read_sentences, reading_settings
 from fewwords.evaluation.word_scores import statistics_lines, write_sentence
 from fewwords.models.language_model import LanguageModel
 from fewwords.models.model_folder import SavedModel, load_model
-from fewwords.vocabulary import Vocabulary
+from fewwords.models.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
 
 
 @dataclass(frozen=True)
@@ -112,10 +110,10 @@ def evaluate(
         raise InputError(f"--max-words {max_words}: choose 1 or more")
     sources = find_sources(texts)
     corpus = None if work is None else TokenCorpus.open(work)
-    saved = load_model(model, _device(device))
+    saved = load_model(model, find_device(device))
     results = []
     if corpus is not None:
-        sentences = _part_sentences(saved, corpus, part, max_words)
+        sentences = read_part(corpus, part, saved.vocabulary, max_words)
         total = min(max_words or math.inf, corpus.part(part).num_words)
         results.append(_evaluate_text(saved, part, sentences, batch_words, word_scores, total, has_surface=False))
     settings = reading_settings(saved.made_from, tokenized)
@@ -132,30 +130,12 @@ def evaluate(
     return Evaluation(saved.model.variant, tuple(results), numbers, memory, dense, folder_bytes(model))
 
 
-def _device(name: str) -> torch.device:
+def find_device(name: str) -> torch.device:
+    """The device of a name; raises InputError when there is none."""
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError):  # which of them depends on how torch was built
         raise InputError(f"--device {name}: not there; choose cpu, or cuda where there is a GPU") from None
-
-
-def _part_sentences(
-    saved: SavedModel, corpus: TokenCorpus, part: Literal["dev", "test"], max_words: int | None
-) -> Iterator[TextSentence]:
-    """The sentences of a part, once it is sure that its ids are the model's."""
-    size = len(saved.vocabulary)
-    if corpus.num_types < size:
-        head_fits = False
-    else:
-        words = Vocabulary.load(corpus.folder / "words.tsv", size)
-        head_fits = words.fingerprint == saved.vocabulary.fingerprint
-    if not head_fits:
-        raise InputError(
-            f"{corpus.folder}: its first {size:,} words are not the model's vocabulary; give the work folder that the model "
-            "was trained in, or evaluate a text"
-        )
-    sentences = part_sentences(saved.model, corpus.part(part, size), max_words)
-    return (TextSentence(saved.vocabulary.decode(ids), ids) for ids in sentences)
 
 
 def _evaluate_text(

@@ -8,13 +8,13 @@ formula has not: `Memory.total` counts what is there, `Memory.paper_total` as ta
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from fewwords.errors import InputError
-from fewwords.files import read_json
 from fewwords.layers.output import CodedOutput
 from fewwords.models.language_model import LanguageModel
+from fewwords.models.mixture import Mixture
 from fewwords.models.model_folder import AnyModel
+from fewwords.models.sealed_folder import sealed_files
 from fewwords.models.variants import ModelSettings
 
 
@@ -77,8 +77,12 @@ def model_memory(model: LanguageModel) -> Memory:
 
 
 def stored_numbers(model: AnyModel) -> int:
-    """All numbers that a model of any kind stores, indices included."""
-    return model_memory(model).total if isinstance(model, LanguageModel) else model.size.num_numbers
+    """All numbers that a model of any kind stores, indices included; a mixture stores its components' and its weights."""
+    if isinstance(model, LanguageModel):
+        return model_memory(model).total
+    if isinstance(model, Mixture):
+        return sum(map(stored_numbers, model.components)) + len(model.weights)
+    return model.size.num_numbers
 
 
 def settings_memory(settings: ModelSettings, num_words: int, base_size: int = 0, num_nonzeros: int = 0) -> Memory:
@@ -135,5 +139,4 @@ def memory_reduction(
 def folder_bytes(folder: str | Path) -> dict[str, int]:
     """The size of each file of a model folder; what else lies there (a checkpoint, a log) is not the model."""
     folder = Path(folder)
-    facts: dict[str, Any] = read_json(folder / "model.json")
-    return {name: (folder / name).stat().st_size for name in [*sorted(facts["sha256"]), "model.json"]}
+    return {name: (folder / name).stat().st_size for name in sealed_files(folder)}

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
-from fewwords.evaluation.sentence_scores import BATCH_WORDS, Sentence, score_sentences
 from fewwords.models.model_folder import AnyModel
+from fewwords.models.sentence_scores import BATCH_WORDS, Sentence, score_sentences
 
 
 def part_perplexity(

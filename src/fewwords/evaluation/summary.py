@@ -7,6 +7,7 @@ from rich.table import Table
 from fewwords.console import result_table
 from fewwords.evaluation.evaluate import Evaluation, TextResult
 from fewwords.evaluation.memory import Memory
+from fewwords.evaluation.mix import MixSummary
 
 
 def tables(evaluation: Evaluation) -> Iterator[Table]:
@@ -32,6 +33,19 @@ def comparison_table(evaluations: Sequence[Evaluation]) -> Table:
             f"{evaluation.numbers:,}",
             f"{reduction:.1f} %" if reduction else "",
         )
+    return table
+
+
+def mix_table(summary: MixSummary) -> Table:
+    """The models of a mix, their weights, and what mixing gains."""
+    title = f"Perplexity on {summary.text}, {summary.num_words:,} words, of {summary.num_targets:,} targets"
+    table = result_table(title, "model", "weight", "perplexity")
+    for folder, weight, perplexity in zip(summary.models, summary.weights, summary.perplexities):
+        table.add_row(folder, f"{weight:.4f}", f"{perplexity:,.2f}")
+    table.add_section()
+    table.add_row("mix with equal weights", f"{1 / len(summary.models):.4f}", f"{summary.equal_perplexity:,.2f}")
+    weights = "tuned weights" if summary.is_tuned else "the weights given"
+    table.add_row(f"mix with {weights}", "as above", f"{summary.perplexity:,.2f}")
     return table
 
 

@@ -1,4 +1,4 @@
-"""Sentences of texts to evaluate: raw text of any kind that `prepare` reads, or tokenised text, a sentence a line.
+"""Sentences to evaluate on: a prepared part, raw text of any kind that `prepare` reads, or tokenised text, a sentence a line.
 
 Raw text is decompressed, recognised, cleaned, split and folded by the code of `prepare`, with the settings of the corpus that the
 model was trained on; but every sentence is kept, whatever its length. The characters of a sentence are those of its words
@@ -17,8 +17,9 @@ from fewwords.corpus.formats import BlockReader
 from fewwords.corpus.segment import OVERLONG, Segmenter
 from fewwords.corpus.settings import Settings
 from fewwords.corpus.sources import Source
+from fewwords.corpus.token_corpus import PartName, TokenCorpus
 from fewwords.errors import InputError
-from fewwords.evaluation.sentence_scores import Sentence
+from fewwords.models.sentence_scores import Sentence
 from fewwords.vocabulary import Vocabulary
 
 _MOST_TYPES = 1_000_000
@@ -49,6 +50,28 @@ def reading_settings(made_from: Mapping[str, Any], tokenized: bool) -> Settings:
         max_words=None,
         keep_fragments=True,
     )
+
+
+def read_part(
+    corpus: TokenCorpus, part: PartName, vocabulary: Vocabulary, max_words: int | None = None
+) -> Iterator[TextSentence]:
+    """The first sentences of a part that have at most `max_words` words together, but one at least.
+
+    Raises InputError when the words of the corpus are not the model's, or the part is empty.
+    """
+    size = len(vocabulary)
+    if corpus.num_types < size:
+        head_fits = False
+    else:
+        words = Vocabulary.load(corpus.folder / "words.tsv", size)
+        head_fits = words.fingerprint == vocabulary.fingerprint
+    if not head_fits:
+        raise InputError(
+            f"{corpus.folder}: its first {size:,} words are not the model's vocabulary; give the work folder that the model "
+            "was trained in, or a text"
+        )
+    sentences = corpus.part(part, size).head(max_words).sentences()
+    return (TextSentence(vocabulary.decode(ids), ids) for ids in sentences)
 
 
 def read_sentences(

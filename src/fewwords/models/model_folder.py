@@ -2,7 +2,8 @@
 
 `model.safetensors` holds the weights, `codes.safetensors` and `codes.json` the sparse codes, `words.tsv` the vocabulary,
 `model.json` the settings, where the model comes from, and the SHA-256 of the other files, `README.md` the model card. The
-files are written elsewhere and moved in, `model.json` last: without it the folder counts as incomplete.
+files are written elsewhere and moved in, `model.json` last: without it the folder counts as incomplete. Kneser-Ney models and
+mixtures write their folders themselves; `load_model` reads them all.
 """
 
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ from fewwords.errors import InputError
 from fewwords.models.kneser_ney import KneserNey
 from fewwords.models.kneser_ney.model import FORMAT as KNESER_NEY_FORMAT
 from fewwords.models.language_model import LanguageModel
+from fewwords.models.mixture import FORMAT as MIX_FORMAT
+from fewwords.models.mixture import Mixture, component_folder
 from fewwords.models.sealed_folder import folder_format, open_folder, write_folder
 from fewwords.models.variants import ModelSettings
 from fewwords.vocabulary import Vocabulary
 
 FORMAT = "fewwords model 1"
-AnyModel = LanguageModel | KneserNey
+AnyModel = LanguageModel | KneserNey | Mixture
 
 
 def model_folder(work: str | Path, variant: str, vocabulary_size: int) -> Path:
@@ -69,11 +72,12 @@ def _state(model: LanguageModel) -> dict[str, torch.Tensor]:
 
 
 def load_model(folder: str | Path, device: str | torch.device = "cpu") -> SavedModel:
-    """Read the folder of any model, a Kneser-Ney model too; raises InputError when it is incomplete or was changed."""
+    """Read the folder of any model, of a Kneser-Ney model or a mix too; raises InputError when it is incomplete or was changed."""
     folder = Path(folder)
-    if folder_format(folder) == KNESER_NEY_FORMAT:
-        n_gram = KneserNey.load(folder)
-        return SavedModel(n_gram, n_gram.vocabulary, None, n_gram.made_from)
+    kind = folder_format(folder)
+    if kind in (KNESER_NEY_FORMAT, MIX_FORMAT):
+        other = KneserNey.load(folder) if kind == KNESER_NEY_FORMAT else _load_mixture(folder, device)
+        return SavedModel(other, other.vocabulary, None, other.made_from)
     facts, vocabulary = open_folder(
         folder,
         FORMAT,
@@ -94,3 +98,20 @@ def load_model(folder: str | Path, device: str | torch.device = "cpu") -> SavedM
         )
     model.eval()
     return SavedModel(model, vocabulary, codes, facts["made_from"])
+
+
+def _load_mixture(folder: Path, device: str | torch.device) -> Mixture:
+    facts, vocabulary = open_folder(
+        folder, MIX_FORMAT, if_incomplete="mix the models again", if_other="not a mix that this version can read"
+    )
+    try:
+        weights = tuple(float(weight) for weight in facts["settings"]["weights"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{folder / 'model.json'}: has no weights; copy the model folder again") from None
+    saved = [load_model(component_folder(folder, number), device) for number in range(1, len(weights) + 1)]
+    if any(component.vocabulary.fingerprint != vocabulary.fingerprint for component in saved):
+        raise InputError(f"{folder / 'words.tsv'}: not the vocabulary of the components; mix the models again")
+    try:
+        return Mixture(tuple(component.model for component in saved), weights, vocabulary, facts["made_from"])
+    except ValueError as error:
+        raise InputError(f"{folder / 'model.json'}: {error}; mix the models again") from None

@@ -1,12 +1,13 @@
 """A model folder that is complete or refused: `model.json` is written last and has the SHA-256 of all other files.
 
 The files are made elsewhere and moved in, so that a folder without `model.json` counts as incomplete. Files of
-the folder that are not the model's (a checkpoint, the record of the training) stay where they are.
+the folder that are not the model's (a checkpoint, the record of the training) stay where they are. Files in subfolders are named
+by their path, with slashes; a subfolder is the model's as a whole, and a new one takes its place.
 """
 
 import shutil
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fewwords import __version__
@@ -19,13 +20,14 @@ def write_folder(
     folder: Path, kind: str, vocabulary: Vocabulary, facts: dict[str, Any], write_files: Callable[[Path], None]
 ) -> None:
     """Write a model folder of the format `kind`: the vocabulary, what `write_files` puts into the folder it is given, `facts`."""
-    building = folder.with_name(f".{folder.name}.unfinished")
+    place = folder.resolve()  # "." has no name
+    building = place.with_name(f".{place.name}.unfinished")
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
     try:
         write_files(building)
         vocabulary.save(building / "words.tsv")
-        names = sorted(path.name for path in building.iterdir())
+        names = sorted(path.relative_to(building).as_posix() for path in building.rglob("*") if path.is_file())
         write_json(
             building / "model.json",
             {
@@ -37,9 +39,15 @@ def write_folder(
             },
         )
         folder.mkdir(parents=True, exist_ok=True)
+        subfolders = [path.name for path in building.iterdir() if path.is_dir()]
+        for name in subfolders:
+            if (folder / name).exists() and not (folder / "model.json").exists():
+                raise InputError(f"{folder / name}: in the way of the model's own files; choose another folder")
         (folder / "model.json").unlink(missing_ok=True)
-        for name in [*names, "model.json"]:
-            (building / name).replace(folder / name)
+        for name in subfolders:
+            shutil.rmtree(folder / name, ignore_errors=True)
+        for path in sorted(building.iterdir(), key=lambda path: path.name == "model.json"):
+            path.replace(folder / path.name)
     finally:
         shutil.rmtree(building, ignore_errors=True)
 
@@ -49,6 +57,11 @@ def folder_format(folder: Path) -> str | None:
     path = folder / "model.json"
     facts = read_json(path) if path.is_file() else None
     return facts.get("format") if isinstance(facts, dict) else None
+
+
+def sealed_files(folder: Path) -> list[str]:
+    """The names of all files that make up the model of a folder, relative to it."""
+    return [*sorted(read_json(folder / "model.json")["sha256"]), "model.json"]
 
 
 def open_folder(folder: Path, kind: str, *, if_incomplete: str, if_other: str) -> tuple[dict[str, Any], Vocabulary]:
@@ -65,9 +78,11 @@ def open_folder(folder: Path, kind: str, *, if_incomplete: str, if_other: str) -
     if not isinstance(facts, dict) or facts.get("format") != kind:
         raise InputError(f"{folder / 'model.json'}: {if_other}")
     for name, digest in facts["sha256"].items():
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            raise InputError(f"{folder / 'model.json'}: names {name}, outside the folder; do not trust this model")
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: missing; copy the whole model folder again")
-        if name != "README.md" and sha256_of(folder / name) != digest:
+        if PurePosixPath(name).name != "README.md" and sha256_of(folder / name) != digest:
             raise InputError(f"{folder / name}: not the file that model.json describes; copy the model folder again")
     vocabulary = Vocabulary.load(folder / "words.tsv")
     if vocabulary.fingerprint != facts["vocabulary"]:

@@ -84,6 +84,10 @@ def cell_settings(work: Path, cell: Cell) -> tuple[ModelSettings, TrainingSettin
     return settings_of(cell.variant, **cell.model_changes), settings
 
 
+def _chooses_rate(cell: Cell) -> bool:
+    return cell.rate_from is None and "learning_rate" not in cell.training_changes
+
+
 def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | None) -> None:
     if not cell.is_neural:
         order = int(cell.variant.removeprefix("kn"))
@@ -98,21 +102,22 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
         base_size=base_size,
         codes_file=codes_file(work, cell, base_size),
         output=folder,
-        tune_lr=cell.rate_from is None,
+        tune_lr=_chooses_rate(cell),
         resume=True,
     )
 
 
-def codes_file(work: Path, cell: Cell, base_size: int) -> Path | None:
-    """The learned codes of a cell, made when they are not there yet; None for a cell that needs none."""
+def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> Path | None:
+    """The learned codes of a cell, made when they are not there yet; None for a cell that needs none, or has none to show."""
     if not cell.is_neural or not settings_of(cell.variant).is_coded or "codes" in cell.training_changes:
         return None
     path = codes_path(work, cell.vocabulary_size, base_size)
     path = path.with_stem(f"{path.stem}-n{cell.max_nonzeros}")
+    if path.exists() or not make:
+        return path if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros")
-        make_codes(work, cell.vocabulary_size, base_size, max_nonzeros=cell.max_nonzeros, path=path)
+    say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros")
+    make_codes(work, cell.vocabulary_size, base_size, max_nonzeros=cell.max_nonzeros, path=path)
     return path
 
 
@@ -183,7 +188,7 @@ def _command(work: Path, cell: Cell, base_size: int) -> str:
     for name, value in changes.items():
         option = f"--{name.replace('_', '-')}"
         words += [option] if value is True else [option, str(value)]
-    rate = ["--tune-lr"] if cell.rate_from is None else ["--learning-rate", str(settings.learning_rate)]
+    rate = ["--tune-lr"] if _chooses_rate(cell) else ["--learning-rate", str(settings.learning_rate)]
     return " ".join([*words, *rate, "--seed", str(cell.seed)])
 
 

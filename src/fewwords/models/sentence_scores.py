@@ -6,6 +6,7 @@ on the vocabulary nor on the length of a sentence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,9 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fewwords.errors import InputError
+from fewwords.models.kneser_ney import KneserNey
 from fewwords.models.language_model import LanguageModel
-from fewwords.models.model_folder import AnyModel
 from fewwords.vocabulary import END_ID, START_ID
+
+if TYPE_CHECKING:  # a mixture needs this file, and the model folder needs the mixture
+    from fewwords.models.model_folder import AnyModel
 
 BATCH_WORDS = 4096
 _WINDOW_WORDS = 1 << 18
@@ -26,7 +30,7 @@ Scored = tuple[Sentence, NDArray[np.float64]]
 
 
 def score_sentences(
-    model: AnyModel,
+    model: "AnyModel",
     sentences: Iterable[Sentence],
     *,
     batch_words: int = BATCH_WORDS,
@@ -41,10 +45,12 @@ def score_sentences(
     for window in _windows(sentences):
         if isinstance(model, LanguageModel):
             yield from zip(window, _score_window(model, window, batch_words, advance))
-        else:
+        elif isinstance(model, KneserNey):
             yield from model.score_sentences(window)
             if advance is not None:
                 advance(sum(map(len, window)))
+        else:
+            yield from model.score_sentences(window, batch_words=batch_words, advance=advance)
 
 
 def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

@@ -1,0 +1,217 @@
+"""`mix_models`: model folders over one vocabulary and a held-out text to the folder of their mixture.
+
+Reads the models and the text, or the dev part of the corpus in a work folder, scores the text with each model, and finds the
+weights with the lowest perplexity. Beside the models it holds the text and ln p of its targets, float64 [models, targets].
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewwords.console import Progress
+from fewwords.corpus.locking import lock_folder
+from fewwords.corpus.sources import find_sources
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import InputError
+from fewwords.evaluation.accounts import Band
+from fewwords.evaluation.evaluate import find_device
+from fewwords.evaluation.text import read_part, read_sentences, reading_settings
+from fewwords.models.mixture import Mixture, predicts_end, save_mixture
+from fewwords.models.mixture_weights import check_weights, mix_log_probs, tune_weights
+from fewwords.models.model_folder import SavedModel, load_model
+from fewwords.models.sentence_scores import BATCH_WORDS, Sentence, score_sentences
+
+
+@dataclass(frozen=True)
+class MixSummary:
+    """Perplexities over words, `<unk>` and, where it is predicted, `</s>`: of each model, of equal weights, of the mix.
+
+    `is_tuned`: the weights were found on this text, not given; `folder`: where the mix was written, or None.
+    """
+
+    models: tuple[str, ...]
+    text: str
+    num_words: int
+    num_targets: int
+    perplexities: tuple[float, ...]
+    equal_perplexity: float
+    weights: tuple[float, ...]
+    perplexity: float
+    is_tuned: bool
+    folder: Path | None
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures, for a JSON file."""
+        return {**asdict(self), "folder": None if self.folder is None else str(self.folder)}
+
+
+def mix_models(
+    models: Sequence[str | Path],
+    text: str | None = None,
+    *,
+    work: str | Path | None = None,
+    weights: Sequence[float] | None = None,
+    output: str | Path | None = None,
+    tokenized: bool = False,
+    max_words: int | None = None,
+    batch_words: int = BATCH_WORDS,
+    device: str = "cpu",
+    force: bool = False,
+) -> MixSummary:
+    """Tune the weights of two models or more on `text` (a path, folder, glob, "-") or on the dev part of the corpus in `work`.
+
+    With `weights` nothing is tuned; with `output` the mix is written there. `max_words` limits each file of the text to its first
+    sentences. Raises InputError for models that do not go together, weights that are no distribution, text without words, and an
+    `output` that has a model already unless `force` is given.
+    """
+    folders = [Path(model) for model in models]
+    if len(folders) < 2:
+        raise InputError(f"{len(folders)} model to mix; name two models or more")
+    if (text is None) == (work is None):
+        raise InputError(
+            "name either a text to tune the weights on ('-' is standard input) or, with --work, a prepared corpus"
+        )
+    if max_words is not None and max_words < 1:
+        raise InputError(f"--max-words {max_words}: choose 1 or more")
+    if weights is not None:
+        check_weights(weights, len(folders), f"--weights {','.join(f'{weight:g}' for weight in weights)}")
+    place = None if output is None else Path(output)
+    _check_output(place, folders, force)
+    sources = [] if text is None else find_sources([text])
+    corpus = None if work is None else TokenCorpus.open(work)
+    saved = [load_model(folder, find_device(device)) for folder in folders]
+    trained_on = _check_components(saved, folders)
+    vocabulary = saved[0].vocabulary
+    if corpus is not None:
+        sentences = [sentence.ids for sentence in read_part(corpus, "dev", vocabulary, max_words)]
+    else:
+        settings = reading_settings({"corpus": trained_on}, tokenized)
+        sentences = [
+            sentence.ids for source in sources for sentence in read_sentences(source, vocabulary, settings, max_words)
+        ]
+    log_probs = _score(saved, folders, sentences, batch_words)
+    num_models, num_targets = log_probs.shape
+    chosen = tuple(tune_weights(log_probs).tolist() if weights is None else map(float, weights))
+    summary = MixSummary(
+        models=tuple(map(str, folders)),
+        text=f"the dev part of {work}" if text is None else text,
+        num_words=sum(map(len, sentences)),
+        num_targets=num_targets,
+        perplexities=tuple(map(_perplexity, log_probs)),
+        equal_perplexity=_perplexity(mix_log_probs(log_probs, [1 / num_models] * num_models)),
+        weights=chosen,
+        perplexity=_perplexity(mix_log_probs(log_probs, chosen)),
+        is_tuned=weights is None,
+        folder=place,
+    )
+    if place is not None:
+        result = {name: value for name, value in summary.to_json().items() if name != "folder"}
+        made_from = {"corpus": trained_on, "result": result}
+        mixture = Mixture(tuple(each.model for each in saved), chosen, vocabulary, made_from)
+        place.mkdir(parents=True, exist_ok=True)
+        with lock_folder(place, "mix"):
+            save_mixture(place, mixture, folders, _card(summary, mixture))
+    return summary
+
+
+def _check_output(output: Path | None, folders: Sequence[Path], force: bool) -> None:
+    if output is None:
+        return
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{output}: a file; name another --output")
+    if output.resolve() in [folder.resolve() for folder in folders]:
+        raise InputError(f"{output}: one of the models to mix; name another --output")
+    if (output / "model.json").exists() and not force:
+        raise InputError(f"{output}: there is a model already; use --force to replace it, or name another --output")
+
+
+def _check_components(saved: Sequence[SavedModel], folders: Sequence[Path]) -> dict[str, Any]:
+    """What the models say of their corpus, once it is sure that they predict the same targets and read text alike."""
+    first, first_folder = saved[0], folders[0]
+    corpora: list[tuple[Path, dict[str, Any]]] = []
+    for each, folder in zip(saved, folders):
+        if each.vocabulary.fingerprint != first.vocabulary.fingerprint:
+            sizes = f"{len(first.vocabulary):,} and {len(each.vocabulary):,} words"
+            raise InputError(f"{first_folder} and {folder}: other vocabularies ({sizes}); mix models of one vocabulary")
+        if predicts_end(each.model) != predicts_end(first.model):
+            without, other = (first_folder, folder) if predicts_end(each.model) else (folder, first_folder)
+            raise InputError(
+                f"{without}: does not predict </s>, and {other} does; train it with --boundary end, or mix it with its like"
+            )
+        corpus = each.made_from.get("corpus")
+        if isinstance(corpus, Mapping) and corpus:  # a model from an ARPA file says nothing
+            corpora.append((folder, dict(corpus)))
+    for folder, corpus in corpora:
+        if reading_settings({"corpus": corpus}, False) != reading_settings({"corpus": corpora[0][1]}, False):
+            raise InputError(
+                f"{corpora[0][0]} and {folder}: trained on text with case or numbers folded in other ways; mix models of text "
+                "that was prepared alike"
+            )
+    if not corpora:
+        return {}
+    shared = corpora[0][1]
+    if all(corpus == shared for _, corpus in corpora):
+        return shared
+    sources = dict.fromkeys(str(name) for _, corpus in corpora for name in corpus.get("sources") or [])
+    return {"sources": list(sources), "settings": shared.get("settings")}
+
+
+def _score(
+    saved: Sequence[SavedModel], folders: Sequence[Path], sentences: Sequence[Sentence], batch_words: int
+) -> NDArray[np.float64]:
+    """ln p of all targets of the sentences by each model, [models, targets]."""
+    num_words = sum(map(len, sentences))
+    num_targets = num_words + predicts_end(saved[0].model) * len(sentences)
+    log_probs = np.empty((len(saved), num_targets))
+    for row, each, folder in zip(log_probs, saved, folders):
+        done = 0
+        with Progress(f"scoring with {folder}", num_words, "words") as progress:
+            for _, scores in score_sentences(each.model, sentences, batch_words=batch_words, advance=progress.advance):
+                row[done : done + len(scores)] = scores
+                done += len(scores)
+        if np.isnan(row).any():
+            raise InputError(f"{folder}: the model gives no numbers (NaN); its training diverged, train it again")
+    return log_probs
+
+
+def _perplexity(log_probs: NDArray[np.float64]) -> float:
+    return Band("all targets", len(log_probs), float(log_probs.sum())).perplexity
+
+
+def _card(summary: MixSummary, mixture: Mixture) -> str:
+    """The text of the mixture's README.md."""
+    end = "`</s>` is predicted" if predicts_end(mixture) else "the end of a sentence is not predicted"
+    rows = "\n".join(
+        f"| `components/{number}` | {component.variant} | {weight:.4f} | {perplexity:.2f} |"
+        for number, (component, weight, perplexity) in enumerate(
+            zip(mixture.components, mixture.weights, summary.perplexities), 1
+        )
+    )
+    weights = "tuned on this text" if summary.is_tuned else "given by hand"
+    return f"""# mix, {mixture.num_words:,} words
+
+A language model that adds up the probabilities of others, each times its weight, made with fewwords. The vocabulary is closed:
+every other word is `<unk>`, a word like any other, and {end}.
+
+| component | model | weight | perplexity |
+|---|---|---|---|
+{rows}
+| | **the mix** | | **{summary.perplexity:.2f}** |
+
+Perplexities on {summary.text}, {summary.num_words:,} running words; the weights were {weights}.
+
+## Use
+
+```python
+from fewwords.models import load_model
+
+saved = load_model("path/to/this/folder")
+saved.model, saved.vocabulary
+```
+
+`fewwords evaluate` reads this folder as it reads those of other models. Each component is a model folder too.
+"""

@@ -1,0 +1,205 @@
+"""The table of controls: one setting changed at a time, and one sentence a row on what that says about the paper's claims.
+
+A row compares a cell with the one that has the default value of its knob. The sentence follows from the numbers alone: it says that
+perplexity rises or falls only where the difference exceeds twice the spread of seeds (see `seeds`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fewwords.paper.report.print_figures import signed
+from fewwords.paper.tables.published import label
+from fewwords.paper.tables.seeds import Cell, Comparison, cell_key, compare
+
+NOT_RUN = "not run yet"
+ZERO_BIAS = "-zero-bias"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a changed setting is called after the model's name, and what it means when it loses, gains, or does neither."""
+
+    changed: str
+    loses: str
+    gains: str
+    neither: str
+
+
+MEANINGS: dict[tuple[str, str], Meaning] = {
+    ("embedding start", "random"): Meaning(
+        "with embeddings that start at random",
+        "part of the quality comes from the word vectors, so dense and coded models are compared from the same start",
+        "the word vectors are a poor place to start, and only the codes need them",
+        "the word vectors are needed for the codes, not as a place to start",
+    ),
+    ("bias start", "zero"): Meaning(
+        "with biases that start at zero (the authors' way)",
+        "the start of the biases matters by itself, and what the paper credits to ZRegression has to be read with that in mind",
+        "the start at the word frequencies does harm here, and the paper's start is the one to use",
+        "the start of the biases does not explain the paper's gap between LSTM-s and LSTM-z",
+    ),
+    ("bias start", "uniform"): Meaning(
+        "with biases that start at -log V",
+        "a start at Z = 1 is not all, the frequencies of the words help too",
+        "a start at Z = 1 is enough, and the frequencies of the words do harm",
+        "a start at Z = 1 is what counts, not the frequencies of the words",
+    ),
+    ("normaliser", "one"): Meaning(
+        "with Z fixed at 1",
+        "ZRegression earns its place, as the paper says, even when the biases start well",
+        "ZRegression does harm once the biases start well, against the paper's claim",
+        "once the biases start well, no gain from ZRegression can be shown",
+    ),
+    ("normaliser", "constant"): Meaning(
+        "with one learned number for Z",
+        "it is the context that ZRegression adds, as the paper says, and not only a free constant",
+        "one number for Z is the better normaliser, and the regression on the context is not needed",
+        "one learned number does as much as the regression on the context",
+    ),
+    ("codes", "random"): Meaning(
+        "with random codes of as many non-zeros",
+        "what the codes say matters, not only their number",
+        "what the codes say does harm, against the paper's claim",
+        "that the codes capture meaning, as the paper says, cannot be shown this way",
+    ),
+    ("codes", "nearest"): Meaning(
+        "with the nearest base word alone as a code",
+        "a rare word needs several base words, as the paper has it",
+        "one base word is enough, and the paper's sums of several are not needed",
+        "one base word a rare word does as well as eight",
+    ),
+    ("codes", "tuned"): Meaning(
+        "with codes whose values are tuned in training",
+        "codes that stay as they were computed, as in the paper, are the better choice",
+        "codes that stay fixed, as in the paper, leave something to gain",
+        "the codes can stay fixed, as in the paper",
+    ),
+    ("non-zeros", "4"): Meaning(
+        "with at most 4 non-zeros a word",
+        "the lower end of the paper's 4 to 8 values a word costs quality",
+        "fewer values a word are better, and smaller too",
+        "the lower end of the paper's 4 to 8 values a word is enough",
+    ),
+    ("non-zeros", "16"): Meaning(
+        "with at most 16 non-zeros a word",
+        "more than the paper's 4 to 8 values a word do harm",
+        "more than the paper's 4 to 8 values a word would pay",
+        "more than the paper's 4 to 8 values a word are not needed",
+    ),
+    ("noise", "per position"): Meaning(
+        "with 50 noise words for each position (the paper's way)",
+        "noise shared by the batch costs no quality against the paper's way",
+        "noise shared by the batch costs quality, so the paper's way would lower all perplexities here",
+        "noise shared by the batch is as good as the paper's way",
+    ),
+    ("loss", "softmax"): Meaning(
+        "with the full softmax for a loss",
+        "noise-contrastive estimation does not cost quality here",
+        "noise-contrastive estimation has its price in quality, whatever the normaliser",
+        "noise-contrastive estimation does as well as the full softmax",
+    ),
+}
+# The models that each knob is turned on; None is whichever model was run.
+EXPECTED: dict[str, tuple[str | None, ...]] = {
+    "embedding start": ("lstm-z", "lstm-z-w"),
+    "bias start": ("lstm-s", "lstm-z"),
+    "normaliser": ("lstm-z",),
+    "codes": ("lstm-z-w",),
+    "non-zeros": ("lstm-z-w",),
+    "noise": (None,),
+    "loss": (None,),
+}
+
+
+def make_controls(cells: Mapping[tuple[Any, ...], Cell]) -> list[dict[str, Any]]:
+    """One row a control, in the order of `MEANINGS`, those that are not run yet included; unknown knobs come last."""
+    by_name = {record["name"]: cell for cell in cells.values() for record in cell.records}
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell in cells.values():
+        control = next((record["control"] for record in cell.records if record.get("control")), None)
+        if control:
+            key = _meaning_key(str(control["table"]), str(control["setting"]))
+            found.setdefault(key, []).append(_row(key, cell, by_name.get(control["reference"]), control["reference"]))
+        elif cell.first["group"] == "table 3" and str(cell.first["model"]).endswith(ZERO_BIAS):
+            plain = str(cell.first["model"]).removesuffix(ZERO_BIAS)
+            reference = cells.get(cell_key({**cell.first, "model": plain}))
+            found.setdefault(("bias start", "zero"), []).append(_row(("bias start", "zero"), cell, reference, None))
+    rows: list[dict[str, Any]] = []
+    for key in [*MEANINGS, *(key for key in found if key not in MEANINGS)]:
+        done = sorted(found.get(key, []), key=lambda row: (row["model"], row["vocab_size"]))
+        missing = [
+            model
+            for model in EXPECTED.get(key[0], ())
+            if (model is None and not done) or (model and model not in {row["model"] for row in done})
+        ]
+        rows += done + [_missing_row(key, model) for model in missing]
+    return rows
+
+
+def _meaning_key(knob: str, setting: str) -> tuple[str, str]:
+    return knob, setting.lower().replace("-", " ").removeprefix("nce ")
+
+
+def _row(key: tuple[str, str], cell: Cell, reference: Cell | None, reference_name: str | None) -> dict[str, Any]:
+    first = cell.first
+    # LSTM-s is what LSTM-z is with Z fixed at 1: the row goes by the model whose knob was turned
+    model = str(reference.first["model"]) if reference else str(first["model"]).removesuffix(ZERO_BIAS)
+    found = compare(cell, reference)
+    mean = cell.mean
+    return {
+        "name": f"{key[0]}: {key[1]}",
+        "knob": key[0],
+        "setting": key[1],
+        "model": model,
+        "vocab_size": first["vocab_size"],
+        "ppl": first["ppl"],
+        "mean": mean,
+        "spread": None if mean is None or cell.spread is None else cell.spread * mean,
+        "relative_spread": cell.spread,
+        "pooled": cell.pooled,
+        "seeds": len(cell.records),
+        "diverged": mean is None,
+        "train_words": first["train_words"],
+        "reference": reference.first["name"] if reference else reference_name,
+        "reference_ppl": reference.mean if reference else None,
+        "ratio": found.ratio if found else None,
+        "says": _sentence(key, model, cell, reference, found),
+        "run": first["name"],
+    }
+
+
+def _missing_row(key: tuple[str, str], model: str | None) -> dict[str, Any]:
+    empty = ("vocab_size", "ppl", "mean", "spread", "relative_spread", "train_words", "reference", "reference_ppl")
+    return {
+        "name": f"{key[0]}: {key[1]}",
+        "knob": key[0],
+        "setting": key[1],
+        "model": model,
+        **dict.fromkeys(empty),
+        "pooled": False,
+        "seeds": 0,
+        "diverged": False,
+        "ratio": None,
+        "says": NOT_RUN,
+        "run": None,
+    }
+
+
+def _sentence(key: tuple[str, str], model: str, cell: Cell, reference: Cell | None, found: Comparison | None) -> str:
+    meaning = MEANINGS.get(key) or Meaning(f"with {key[0]} {key[1]}", *["the paper says nothing of it"] * 3)
+    subject = f"{label(model)} {meaning.changed}"
+    if cell.mean is None:
+        return f"{subject} diverges: {meaning.loses}."
+    if found is None:
+        return f"{subject}: the run to compare it with is {'missing' if reference is None else 'diverged'}."
+    percent = 100 * (found.ratio - 1)
+    side = found.side()
+    if side is None or found.spread is None:
+        return f"{subject}: {signed(percent)} % in perplexity, with one seed and no spread measured, which decides nothing."
+    spread = 100 * found.spread
+    if side == 0:
+        within = f"within twice the spread of seeds ({spread:.1f} %)"
+        return f"{subject}: {signed(percent)} % in perplexity, {within}: {meaning.neither}."
+    verb, why = ("loses", meaning.loses) if side > 0 else ("gains", meaning.gains)
+    return f"{subject} {verb} {abs(percent):.1f} % ± {spread * found.ratio:.1f}: {why}."

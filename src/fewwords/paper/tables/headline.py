@@ -1,0 +1,50 @@
+"""The result in three sentences, at the largest vocabulary size that has both the coded and the dense model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fewwords.console import quantity
+from fewwords.paper.report.print_figures import signed
+from fewwords.paper.tables.seeds import Cell, compare
+
+
+def make_headline(
+    cells: Mapping[tuple[str, int], Cell], sizes: list[int], table4: Mapping[str, Mapping[str, float]]
+) -> dict[str, Any] | None:
+    """How small and how good LSTM-z,w is beside LSTM-z and KN3; None when no vocabulary size has both LSTMs."""
+    for size in reversed(sizes):
+        coded, dense = cells.get(("lstm-z-w", size)), cells.get(("lstm-z", size))
+        found = compare(coded, dense)
+        if coded is None or dense is None or found is None:
+            continue
+        kneser_ney = cells.get(("kn3", size))
+        percent, side = 100 * (found.ratio - 1), found.side()
+        if found.spread is None or side is None:
+            difference = f"{signed(percent)} %, one seed each and no spread measured"
+        elif side == 0:
+            difference = f"{signed(percent)} %, which is within twice the spread of seeds ({100 * found.spread:.1f} %)"
+        else:
+            word = "lower" if side < 0 else "higher"
+            where = " (one seed: the largest measured elsewhere)" if found.pooled else ""
+            difference = f"{abs(percent):.1f} % {word}, with a spread of seeds of {100 * found.spread:.1f} %{where}"
+        saved = table4.get("lstm-z-w", {}).get(str(size))
+        smaller = "" if saved is None else f"stores {saved:.1f} % fewer numbers than LSTM-z, its dense twin, and "
+        third = ""
+        if kneser_ney is not None and kneser_ney.mean is not None:
+            words = quantity(kneser_ney.first["train_words"])
+            third = f" A Kneser-Ney 3-gram model of {words} words has {kneser_ney.mean:.1f}."
+        return {
+            "vocab_size": size,
+            "reduction_percent": saved,
+            "numbers": coded.first["numbers"],
+            "dense_numbers": dense.first["numbers"],
+            "ppl": coded.mean,
+            "dense_ppl": dense.mean,
+            "kn3_ppl": kneser_ney.mean if kneser_ney else None,
+            "ratio": found.ratio,
+            "relative_spread": found.spread,
+            "train_words": coded.first["train_words"],
+            "says": f"With a vocabulary of {size:,} words LSTM-z,w {smaller}has a perplexity of {coded.mean:.1f} "
+            f"against {dense.mean:.1f}: {difference}.{third}",
+        }
+    return None

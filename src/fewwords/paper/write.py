@@ -1,0 +1,92 @@
+"""From the records of a plan to its report, and to a folder of results that can be kept: tables, figures, a README, the records."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fewwords.codes.explain import Explanation, explain
+from fewwords.codes.quality import words_with_stem
+from fewwords.codes.sparse_codes import SparseCodes
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import InputError
+from fewwords.files import atomic_write, write_json
+from fewwords.paper.cells import codes_file, read_record
+from fewwords.paper.plan import Cell
+from fewwords.paper.report.figures import draw_figures
+from fewwords.paper.report.markdown import results_readme
+from fewwords.paper.report.page import write_report
+from fewwords.paper.tables.make import make_tables
+from fewwords.vocabulary import Vocabulary
+
+PAPER_PAIRS = (("algorithm", "algorithms"), ("secret", "secrets"), ("debate", "debates"))
+
+
+def write_paper(
+    work: Path, plan: Sequence[Cell], *, base_size: int, results: Path | None = None, small: bool = False
+) -> Path:
+    """Write the report of the cells that are done to `report/` of the work folder, and to `results` too; returns the page.
+
+    Raises InputError when no cell is done.
+    """
+    records = [record for cell in plan if (record := read_record(work, cell)) is not None]
+    if not records:
+        raise InputError(f"{work}: no cell of the plan is done yet; run fewwords paper --work {work}")
+    corpus = TokenCorpus.open(work)
+    tables = make_tables(records, corpus.description, _about(plan, records, base_size))
+    explanations = _pairs(work, plan, corpus, base_size)
+    folder = work / "report"
+    figures = draw_figures(records, tables, explanations, base_size, folder / "figures")
+    page = write_report(folder, tables, figures, small=small)
+    if results is not None:
+        _write_results(results, records, tables, figures)
+    return page
+
+
+def _about(plan: Sequence[Cell], records: Sequence[dict[str, Any]], base_size: int) -> dict[str, Any]:
+    return {
+        "cells done": f"{len(records)} of {len(plan)}",
+        "base words": base_size,
+        "commits": ", ".join(sorted({str(record["commit"]) for record in records})),
+        "machines": "; ".join(sorted({str(record["machine"]) for record in records})),
+        "test text": f"the first {max(record['test_words'] for record in records):,} words of the test part",
+    }
+
+
+def _pairs(work: Path, plan: Sequence[Cell], corpus: TokenCorpus, base_size: int) -> list[Explanation]:
+    """Codes for figure 3: the paper's pairs of a base word and a rare one, or as many pairs of this corpus."""
+    coded = [cell for cell in plan if cell.max_nonzeros == 8 and codes_file(work, cell, base_size, make=False)]
+    if not coded:
+        return []
+    cell = max(coded, key=lambda each: each.vocabulary_size)
+    path = codes_file(work, cell, base_size, make=False)
+    if path is None:
+        return []
+    codes, vocabulary = SparseCodes.load(path), corpus.vocabulary(cell.vocabulary_size)
+    pairs = [pair for pair in PAPER_PAIRS if _is_pair(pair, codes, vocabulary)]
+    for rank, rows in words_with_stem(codes, vocabulary.words):
+        if len(pairs) >= len(PAPER_PAIRS):
+            break
+        plural = vocabulary.words[rank]
+        pairs += [(vocabulary.words[row], plural) for row in rows if plural == vocabulary.words[row] + "s"]
+    return [explain(word, codes, vocabulary) for pair in pairs[: len(PAPER_PAIRS)] for word in pair]
+
+
+def _is_pair(pair: tuple[str, str], codes: SparseCodes, vocabulary: Vocabulary) -> bool:
+    plain, derived = (vocabulary.ids.get(word, codes.num_words) for word in pair)
+    return plain < codes.base_size <= derived < codes.num_words
+
+
+def _write_results(
+    folder: Path, records: Sequence[dict[str, Any]], tables: dict[str, Any], figures: Sequence[Path]
+) -> None:
+    """Tables, figures, a README, and the records, from which `--report` can make them all again."""
+    for name in ("cells", "figures"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for record in records:
+        write_json(folder / "cells" / f"{record['name']}.json", record)
+    for figure in figures:
+        shutil.copyfile(figure, folder / "figures" / figure.name)
+    write_json(folder / "tables.json", tables)
+    with atomic_write(folder / "README.md") as file:
+        file.write(results_readme(tables).encode())

@@ -1,0 +1,106 @@
+"""The plan: which cells there are, in which order, and what each depends on."""
+
+import pytest
+
+from fewwords.errors import InputError
+from fewwords.models import settings_of
+from fewwords.paper.plan import MODELS, VOCABULARY_SIZES, make_plan
+from fewwords.training import TrainingSettings
+
+
+def test_the_whole_plan_has_every_row_at_every_size():
+    plan = make_plan(5_000_000)
+    table = {(cell.model, cell.vocabulary_size) for cell in plan if cell.group == "table 3"}
+    assert table == {(model, size) for model in MODELS for size in VOCABULARY_SIZES}
+    assert len({cell.name for cell in plan}) == len(plan)
+
+
+def test_rows_of_table_3_share_start_and_budget():
+    for cell in make_plan(5_000_000):
+        if cell.group == "table 3" and cell.is_neural:
+            start = (cell.training_changes["embedding_start"], cell.training_changes["bias_start"])
+            assert start == ("vectors", "zero" if cell.model.endswith("-zero-bias") else "unigram")
+            assert cell.words == 5_000_000
+            assert not cell.model_changes
+
+
+def test_kneser_ney_reads_the_words_of_its_column_or_all():
+    words = {cell.model: cell.words for cell in make_plan(70_000) if not cell.is_neural}
+    assert words == {"kn3": 70_000, "kn3-all": None}
+
+
+def test_each_variant_chooses_its_rate_once_and_before_it_is_needed():
+    plan = make_plan(5_000_000)
+    choosers = [cell for cell in plan if cell.is_neural and cell.rate_from is None]
+    assert sorted(cell.variant for cell in choosers) == ["lbl5", "lstm-s", "lstm-z", "lstm-z-w", "lstm-z-wb"]
+    assert {cell.vocabulary_size for cell in choosers} == {22_000}
+    seen: dict[str, str] = {}
+    for cell in plan:
+        if cell.rate_from is not None:
+            assert seen[cell.rate_from] == cell.variant
+        seen[cell.name] = cell.variant
+
+
+def test_every_control_turns_one_knob_of_its_reference():
+    plan = {cell.name: cell for cell in make_plan(5_000_000)}
+    controls = [cell for cell in plan.values() if cell.control is not None]
+    knobs = {(cell.variant, cell.control.table, cell.control.setting) for cell in controls}
+    assert knobs == {
+        ("lstm-z", "embedding start", "random"),
+        ("lstm-z-w", "embedding start", "random"),
+        ("lstm-s", "bias start", "zero"),
+        ("lstm-z", "bias start", "zero"),
+        ("lstm-s", "bias start", "uniform"),
+        ("lstm-z", "bias start", "uniform"),
+        ("lstm-s", "normaliser", "one"),
+        ("lstm-z", "normaliser", "constant"),
+        ("lstm-z-w", "codes", "random"),
+        ("lstm-z-w", "codes", "nearest"),
+        ("lstm-z-w", "codes", "tuned"),
+        ("lstm-z-w", "non-zeros", "4"),
+        ("lstm-z-w", "non-zeros", "16"),
+        ("lstm-z", "noise", "per position"),
+        ("lstm-z", "loss", "softmax"),
+    }
+    for cell in controls:
+        reference = plan[cell.control.reference]
+        assert (reference.vocabulary_size, reference.words, reference.seed) == (22_000, cell.words, cell.seed)
+
+        def facts(each):
+            model = settings_of(each.variant, **each.model_changes).to_json()
+            training = TrainingSettings(**each.training_changes).to_json()
+            del model["variant"], training["divergence"]
+            return {**model, **training, "max_nonzeros": each.max_nonzeros}
+
+        mine, theirs = facts(cell), facts(reference)
+        assert len([name for name in mine if mine[name] != theirs[name]]) == 1, cell.name
+
+
+def test_a_plan_of_few_rows_depends_on_no_other():
+    plan = make_plan(1_000, [100], ["lstm-z-zero-bias", "kn3"], num_seeds=1)
+    assert [cell.name for cell in plan] == ["kn3-v100-w1k", "lstm-z-zero-bias-v100-w1k"]
+    assert plan[1].rate_from is None
+
+
+def test_more_words_and_seeds():
+    plan = make_plan(5_000_000, more_words=20_000_000, num_seeds=2)
+    longer = {(cell.model, cell.vocabulary_size, cell.words) for cell in plan if cell.group == "more words"}
+    assert longer == {("lstm-z", 50_000, 20_000_000), ("lstm-z-w", 50_000, 20_000_000)}
+    repeated = [(cell.model, cell.vocabulary_size) for cell in plan if cell.seed == 2]
+    assert repeated == [("lstm-s", 22_000), ("lstm-z", 22_000), ("lstm-z-w", 22_000)]
+    assert not [cell for cell in make_plan(5_000_000, more_words=None) if cell.group == "more words"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"models": ["lstm-q"]}, "--models lstm-q"),
+        ({"vocabulary_sizes": [5, 5]}, "each size once"),
+        ({"vocabulary_sizes": []}, "one at least"),
+        ({"words": 0}, "1 or more"),
+        ({"num_seeds": 0}, "1 or more"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(arguments, told):
+    with pytest.raises(InputError, match=told):
+        make_plan(**arguments)

@@ -1,0 +1,166 @@
+"""Cells and the runner, on a corpus of a few hundred words."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fewwords.corpus import Settings, TokenCorpus, prepare
+from fewwords.errors import InputError
+from fewwords.evaluation import evaluate, part_perplexity
+from fewwords.models import load_model
+from fewwords.paper import cells, make_plan, plan_status, run_plan
+from fewwords.paper.cells import cell_folder, read_record, record_path, run_cell
+from fewwords.vectors.word_vectors import WordVectors
+
+BASE_SIZE = 12
+MODELS = ["kn3", "lstm-z", "lstm-z-w"]
+
+
+@pytest.fixture(scope="module")
+def corpus_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("paper")
+    chance = random.Random(5)
+    # many rare words, or there is nothing to estimate discounts from
+    lines = (" ".join(f"w{int(900 * chance.random() ** 4)}" for _ in range(6)) for _ in range(900))
+    (folder / "text.txt").write_text("\n".join(lines))
+    settings = Settings(tokenized=True)
+    prepare([str(folder / "text.txt")], folder / "work", settings=settings, dev_words=300, test_words=300)
+    vocabulary = TokenCorpus.open(folder / "work").vocabulary()
+    values = np.random.default_rng(1).normal(size=(len(vocabulary), 200)).astype(np.float32)
+    values[:3] = 0
+    WordVectors(values, values.any(axis=1), vocabulary.fingerprint).save(folder / "work")
+    return folder / "work"
+
+
+@pytest.fixture
+def work(corpus_folder: Path, tmp_path: Path) -> Path:
+    """A work folder of its own on the same corpus and vectors."""
+    for name in ("corpus", "vectors"):
+        (tmp_path / name).symlink_to(corpus_folder / name)
+    return tmp_path
+
+
+def small_plan(**changes):
+    arguments = {"models": MODELS, "more_words": None, "controls": False, "num_seeds": 1, **changes}
+    return make_plan(2_000, [30], arguments.pop("models"), **arguments)
+
+
+def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
+    plan = small_plan()
+    assert run_plan(work, plan, base_size=BASE_SIZE) == {}
+    records = {cell.name: read_record(work, cell) for cell in plan}
+    before = {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
+    monkeypatch.setattr(cells, "train", lambda *_, **__: pytest.fail("a finished cell was trained again"))
+    assert run_plan(work, plan, base_size=BASE_SIZE) == {}
+    assert before == {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
+    status = plan_status(work, plan, 5_000)
+    assert (status.left, status.seconds_left(1)) == ([], 0)
+
+    for cell in plan:
+        record = records[cell.name]
+        saved = load_model(cell_folder(work, cell))
+        test = TokenCorpus.open(work).part("test", 30)
+        assert record["ppl"] == pytest.approx(part_perplexity(saved.model, test).value, rel=1e-6)
+        assert record["train_words"] <= 2_000 < record["train_words"] + 7
+        assert record["test_words"] == test.num_words
+        assert not (cell_folder(work, cell) / "checkpoint").exists()
+    coded, dense = records["lstm-z-w-v30-w2k"], records["lstm-z-v30-w2k"]
+    assert coded["memory"] == coded["formula_memory"]
+    assert coded["memory"]["total"] == coded["numbers"]
+    assert coded["reduction_percent"] == pytest.approx(
+        100 * (1 - coded["memory"]["paper_total"] / dense["memory"]["paper_total"])
+    )
+    assert [line["words"] for line in dense["curve"]] == sorted(line["words"] for line in dense["curve"])
+    assert {"dev_loss", "log_z_mean", "gap_mean"} < set(dense["curve"][-1])
+    assert dense["learning_rate"] in [trial["learning_rate"] for trial in dense["trials"]]
+    assert records["kn3-v30-w2k"]["memory"] is None
+
+
+def test_cells_take_the_rate_that_was_chosen(work):
+    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=None, controls=False, num_seeds=1)
+    chosen = run_cell(work, chooser, base_size=BASE_SIZE, threads=1)
+    assert len(chosen["trials"]) == 5
+    record = run_cell(work, other, base_size=BASE_SIZE, threads=1)
+    assert record["trials"] == []
+    assert record["learning_rate"] == chosen["learning_rate"]
+    assert f"--learning-rate {chosen['learning_rate']}" in record["command"]
+
+
+def test_an_interrupted_cell_goes_on(work, monkeypatch):
+    (cell,) = small_plan(models=["lstm-z"])
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cells, "evaluate", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_cell(work, cell, base_size=BASE_SIZE, threads=1)
+    assert read_record(work, cell) is None
+    monkeypatch.setattr(cells, "train", lambda *_, **__: pytest.fail("the training was done"))
+    assert run_cell(work, cell, base_size=BASE_SIZE, threads=1)["name"] == cell.name
+
+
+def test_a_failing_cell_stops_only_what_needs_it(work, monkeypatch):
+    plan = make_plan(600, [20, 30], ["lstm-z", "kn3"], more_words=None, controls=False, num_seeds=1)
+
+    def fail(*_, **__):
+        raise InputError("no luck")
+
+    monkeypatch.setattr(cells, "train", fail)
+    failures = run_plan(work, plan, base_size=BASE_SIZE)
+    assert failures["lstm-z-v30-w600"] == "no luck"
+    assert "chooses its rate" in failures["lstm-z-v20-w600"]
+    assert set(failures) == {"lstm-z-v30-w600", "lstm-z-v20-w600"}
+    assert all(read_record(work, cell) for cell in plan if cell.model == "kn3")
+
+
+def test_cells_side_by_side_give_the_records_of_cells_one_by_one(work, corpus_folder, tmp_path_factory, command):
+    options = ["--words", 800, "--vocab-sizes", "20,30", "--models", "kn3,lstm-z", "--base-size", BASE_SIZE]
+    options += ["--more-words", 0, "--no-controls", "--seeds", 1]
+    other = tmp_path_factory.mktemp("side")
+    for name in ("corpus", "vectors"):
+        (other / name).symlink_to(corpus_folder / name)
+    assert command("paper", "--work", work, *options).code == 0
+    done = command("paper", "--work", other, *options, "--jobs", 2)
+    assert done.code == 0, done.err
+    names = sorted(path.name for path in (work / "paper" / "cells").iterdir())
+    assert names == sorted(path.name for path in (other / "paper" / "cells").iterdir())
+    for name in names:
+        one, two = (json.loads((folder / "paper" / "cells" / name).read_text()) for folder in (work, other))
+        assert one["ppl"] == pytest.approx(two["ppl"], rel=1e-3), name
+    shown = command("paper", "--work", work, *options, "--plan")
+    assert "4 cells, 4 done, about 0:00 left" in shown.out
+    assert (work / "report" / "index.html").is_file()
+
+
+def test_codes_of_other_sizes_go_to_files_of_their_own(work):
+    plan = [cell for cell in make_plan(600, [30], ["lstm-z-w"], more_words=None) if cell.max_nonzeros == 4]
+    path = cells.codes_file(work, plan[0], BASE_SIZE)
+    assert path is not None
+    assert path.name == "v30-b12-n4.safetensors"
+
+
+def test_bad_input_is_told_in_a_line(work, tmp_path, command):
+    for arguments, told in (
+        (["--vocab-sizes", "a,b"], "--vocab-sizes a,b"),
+        (["--jobs", "0"], "--jobs 0"),
+        (["--models", "lstm-q"], "lstm-q"),
+    ):
+        failed = command("paper", "--work", work, "--words", 100, *arguments)
+        assert failed.code == 2
+        assert told in failed.errors[0]
+    failed = command("paper", "--work", tmp_path / "nothing")
+    assert (failed.code, len(failed.errors)) == (2, 1)
+
+
+def test_a_damaged_record_counts_as_none(work):
+    (cell,) = small_plan(models=["kn3"])
+    run_cell(work, cell, base_size=BASE_SIZE)
+    path = record_path(work, cell)
+    path.write_text('{"format": "something else"}')
+    assert read_record(work, cell) is None
+    assert evaluate(cell_folder(work, cell), work=work).variant == "kn3"
