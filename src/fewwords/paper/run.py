@@ -4,7 +4,6 @@ With several jobs each cell is a process of its own with its share of the cores,
 cell waits for the one that chooses its rate.
 """
 
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from fewwords.corpus.locking import lock_folder
 from fewwords.errors import InputError
 from fewwords.paper.cells import codes_file, read_record, run_cell
 from fewwords.paper.plan import Cell
+from fewwords.training.interruption import Interruption
 
 SECONDS_BETWEEN_LOOKS = 0.5
 # Until there is a record to go by: words a second of one core, and seconds of evaluation for each word of the vocabulary.
@@ -109,23 +109,24 @@ class _Side:
     jobs: int
     running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    started: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> dict[str, str]:
-        self.waiting = list(self.waiting)
-        self.started = {cell.name: 0.0 for cell in self.waiting}
         try:
-            while self.waiting or self.running:
-                while len(self.running) < self.jobs and (cell := self._next()) is not None:
-                    self._start(cell)
-                for name in [name for name, process in self.running.items() if process.poll() is not None]:
-                    self._finish(name)
-                time.sleep(SECONDS_BETWEEN_LOOKS)
-        except BaseException:
+            with Interruption() as interruption:
+                while (self.waiting or self.running) and not interruption.asked:
+                    while len(self.running) < self.jobs and (cell := self._next()) is not None:
+                        self._start(cell)
+                    for name in [name for name, process in self.running.items() if process.poll() is not None]:
+                        self._finish(name)
+                    time.sleep(SECONDS_BETWEEN_LOOKS)
+        finally:
             for process in self.running.values():
-                process.send_signal(signal.SIGINT)  # a cell writes a checkpoint and ends
+                process.terminate()  # a cell writes a checkpoint and ends
             for process in self.running.values():
                 process.wait()
-            raise
+        if interruption.asked:
+            raise KeyboardInterrupt
         return self.failures
 
     def _next(self) -> Cell | None:
@@ -150,6 +151,7 @@ class _Side:
                 [sys.executable, "-m", "fewwords", *self.command, "--cell", cell.name, "--threads", str(threads)],
                 stdout=file,
                 stderr=file,
+                start_new_session=True,  # Ctrl-C is for us to pass on, once
             )
         self.running[cell.name], self.started[cell.name] = process, time.monotonic()
         say(f"paper: {cell.name} starts, {len(self.waiting)} waiting")
