@@ -126,6 +126,8 @@ def test_models_without_end_mix_with_their_like(work: Path, tmp_path: Path) -> N
     summary = mix_models([tmp_path / "1", tmp_path / "2"], work=work, output=tmp_path / "mix")
     assert summary.num_targets == summary.num_words
     assert evaluate(tmp_path / "mix", work=work, part="dev").total.perplexity.value == pytest.approx(summary.perplexity)
+    again = mix_models([tmp_path / "mix", tmp_path / "1"], work=work)
+    assert again.num_targets == again.num_words
 
 
 def test_the_command_tells_perplexities_and_weights(work: Path, command: Callable[..., object], tmp_path: Path) -> None:

@@ -25,6 +25,13 @@ def test_the_sum_by_hand() -> None:
     np.testing.assert_allclose(mix_log_probs(log_probs - 2000, [0.25, 0.75]), np.log([0.275, 0.325]) - 2000)
 
 
+def test_one_round_by_hand() -> None:
+    """A weight becomes the mean share of its model in the probability of the targets, here 0.35 and 0.25 in all."""
+    weights = tune_weights(np.log([[0.5, 0.1], [0.2, 0.4]]), tolerance=0, most_rounds=1)
+    first = (0.25 / 0.35 + 0.05 / 0.25) / 2
+    np.testing.assert_allclose(weights, [first, 1 - first])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_two_weights_against_a_fine_grid(seed: int) -> None:
     log_probs = made_up(2, seed=seed)

@@ -1,5 +1,6 @@
 """`fewwords demo`: every stage that exists, once, on the built-in corpus."""
 
+import shutil
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ VOCABULARY_SIZE = 10_000
 BASE_SIZE = 3_000
 VECTOR_EPOCHS = 10
 TRAINING_EPOCHS = 2
+LEARNING_RATE = 0.006
 
 
 def demo(
@@ -24,7 +26,7 @@ def demo(
     """
     from fewwords.cli.codes import print_quality
     from fewwords.cli.corpus import print_corpus
-    from fewwords.codes.explain import explain, plot_codes
+    from fewwords.codes.explain import explain
     from fewwords.codes.make import make_codes
     from fewwords.codes.quality import words_with_stem
     from fewwords.console import result_console, say
@@ -32,10 +34,12 @@ def demo(
     from fewwords.corpus import prepare
     from fewwords.corpus.sources import BUILTIN
     from fewwords.corpus.summary import sample_sentences
-    from fewwords.evaluation import evaluate
-    from fewwords.evaluation.summary import comparison_table
-    from fewwords.models import settings_of
-    from fewwords.training import TrainingSettings, train
+    from fewwords.errors import InputError
+    from fewwords.paper import run_plan
+    from fewwords.paper.cells import read_record
+    from fewwords.paper.plan import Cell
+    from fewwords.paper.report.screen import models_table
+    from fewwords.paper.write import write_paper
     from fewwords.vectors import train_skip_gram
 
     say("demo: prepare: the State of the Union addresses, 1790 to today, become tokens")
@@ -53,25 +57,21 @@ def demo(
     print_quality(coded)
     print("The five most frequent rare words whose plain form is a base word:")
     ranks = [rank for rank, _ in islice(words_with_stem(coded.codes, coded.vocabulary.words), 5)]
-    said = [explain(coded.vocabulary.words[rank], coded.codes, coded.vocabulary) for rank in ranks]
-    for explanation in said:
-        print(f"  {explanation}")
-    picture = work / "report" / "codes.png"
-    picture.parent.mkdir(exist_ok=True)
-    plot_codes(said[:4], coded.codes.base_size, picture)
+    for rank in ranks:
+        print(f"  {explain(coded.vocabulary.words[rank], coded.codes, coded.vocabulary)}")
 
-    evaluations = []
-    for variant in ("lstm-z", "lstm-z-w"):
-        say(f"demo: train: {variant}, {TRAINING_EPOCHS} passes over the training part")
-        summary = train(
-            work,
-            settings_of(variant),
-            TrainingSettings(epochs=TRAINING_EPOCHS, learning_rate=0.006, embedding_start="vectors"),
-            vocabulary_size=VOCABULARY_SIZE,
-            base_size=BASE_SIZE,
-            force=True,
-        )
-        evaluations.append(evaluate(summary.folder, work=work))
-    result_console().print(comparison_table(evaluations))
+    say(f"demo: models: Kneser-Ney, LSTM-z and LSTM-z,w, {TRAINING_EPOCHS} passes over the training part each")
+    changes = {"epochs": TRAINING_EPOCHS, "learning_rate": LEARNING_RATE, "embedding_start": "vectors"}
+    plan = [
+        Cell(model, "table 3", model, model, VOCABULARY_SIZE, None, training_changes=changes)
+        for model in ("kn3", "lstm-z", "lstm-z-w")
+    ]
+    shutil.rmtree(work / "paper", ignore_errors=True)
+    failures = run_plan(work, plan, base_size=BASE_SIZE)
+    if failures:
+        raise InputError("; ".join(f"{name}: {told}" for name, told in failures.items()))
+    result_console().print(models_table(record for cell in plan if (record := read_record(work, cell))))
+    page = write_paper(work, plan, base_size=BASE_SIZE, small=True)
 
-    say(f"demo: done; the codes are drawn in {picture}; ask for more with: fewwords explain WORD --work {work}")
+    say(f"demo: ask for more with: fewwords explain WORD --work {work}")
+    say(f"demo: done; open {page} in a browser")

@@ -1,14 +1,9 @@
 """`fewwords paper`: section 4 of the paper, cell by cell, and its report."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import Annotated, Optional
 
 import typer
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from fewwords.paper import PlanStatus
 
 
 def paper(
@@ -57,6 +52,8 @@ def paper(
     from fewwords.paper import make_plan, plan_status, run_plan
     from fewwords.paper.cells import run_cell
     from fewwords.paper.plan import MODELS
+    from fewwords.paper.report.screen import models_table, plan_table
+    from fewwords.paper.write import write_paper
 
     cells = make_plan(
         words,
@@ -74,7 +71,7 @@ def paper(
         return
     all_words = TokenCorpus.open(work).part("train").num_words
     if plan:
-        result_console().print(_plan_table(plan_status(work, cells, all_words), jobs))
+        result_console().print(plan_table(plan_status(work, cells, all_words), jobs))
         return
     failures: dict[str, str] = {}
     if not report:
@@ -82,9 +79,8 @@ def paper(
         options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", seeds]
         command = ["paper", *map(str, options), "--controls" if controls else "--no-controls"]
         failures = run_plan(work, cells, base_size=base_size, jobs=jobs, command=command)
-    from fewwords.paper.write import write_paper
-
     page = write_paper(work, cells, base_size=base_size, results=results)
+    result_console().print(models_table(plan_status(work, cells, all_words).records.values()))
     say(f"paper: the report is {page}")
     if failures:
         name, told = next(iter(failures.items()))
@@ -98,19 +94,3 @@ def _sizes(text: str) -> list[int]:
         return [int(size.replace("_", "")) for size in text.split(",")]
     except ValueError:
         raise InputError(f"--vocab-sizes {text}: give numbers with commas between them, as 10000,22000") from None
-
-
-def _plan_table(status: "PlanStatus", jobs: int) -> "Table":
-    from fewwords.console import duration, quantity, result_table
-
-    left = duration(status.seconds_left(jobs))
-    title = f"{len(status.plan)} cells, {len(status.records)} done, about {left} left with --jobs {jobs}"
-    table = result_table(title, "cell", "words", "state", "test perplexity", "time")
-    for cell in status.plan:
-        record = status.records.get(cell.name)
-        words = "all" if cell.words is None else quantity(cell.words)
-        if record is None:
-            table.add_row(cell.name, words, "to do", "", f"about {duration(status.seconds[cell.name])}")
-        else:
-            table.add_row(cell.name, words, "done", f"{record['ppl']:,.2f}", duration(record["seconds"]))
-    return table

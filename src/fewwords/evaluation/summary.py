@@ -1,6 +1,6 @@
 """The tables that an evaluation is told by: perplexity and its conventions, bands of words, memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.table import Table
 
@@ -18,22 +18,6 @@ def tables(evaluation: Evaluation) -> Iterator[Table]:
         yield _memory(evaluation, evaluation.memory, evaluation.dense)
     else:
         yield _size(evaluation)
-
-
-def comparison_table(evaluations: Sequence[Evaluation]) -> Table:
-    """Models side by side: perplexity on one and the same text, and what they cost."""
-    table = result_table("Models side by side", "model", "perplexity", "without </s>", "numbers stored", "smaller by")
-    for evaluation in evaluations:
-        found = evaluation.total.perplexity
-        reduction = evaluation.reduction
-        table.add_row(
-            evaluation.variant,
-            f"{found.value:,.2f}",
-            f"{found.over(unknown=True, ends=False):,.2f}",
-            f"{evaluation.numbers:,}",
-            f"{reduction:.1f} %" if reduction else "",
-        )
-    return table
 
 
 def mix_table(summary: MixSummary) -> Table:

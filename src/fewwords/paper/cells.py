@@ -20,7 +20,7 @@ from fewwords.evaluation.memory import settings_memory
 from fewwords.files import read_json, write_json
 from fewwords.models.model_folder import load_model
 from fewwords.models.variants import ModelSettings, settings_of
-from fewwords.paper.plan import Cell
+from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
 from fewwords.training import TrainingSettings, train, train_kneser_ney
 from fewwords.training.checkpoint import remove_checkpoints
 from fewwords.training.process import prepare_process
@@ -112,7 +112,8 @@ def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> 
     if not cell.is_neural or not settings_of(cell.variant).is_coded or "codes" in cell.training_changes:
         return None
     path = codes_path(work, cell.vocabulary_size, base_size)
-    path = path.with_stem(f"{path.stem}-n{cell.max_nonzeros}")
+    if cell.max_nonzeros != DEFAULT_NONZEROS:
+        path = path.with_stem(f"{path.stem}-n{cell.max_nonzeros}")
     if path.exists() or not make:
         return path if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +183,7 @@ def _command(work: Path, cell: Cell, base_size: int) -> str:
     model_settings, settings = cell_settings(work, cell)
     if model_settings.is_coded:
         words += ["--base-size", str(base_size)]
-        if cell.max_nonzeros != 8:
+        if cell.max_nonzeros != DEFAULT_NONZEROS:
             words += ["--codes-file", f"CODES-WITH-{cell.max_nonzeros}-NON-ZEROS"]
     changes = {**cell.training_changes, **cell.model_changes, "eval_every": settings.eval_every, "dev_words": DEV_WORDS}
     for name, value in changes.items():

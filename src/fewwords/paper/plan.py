@@ -19,6 +19,7 @@ VOCABULARY_SIZES = (10_000, 22_000, 36_000, 50_000)
 DEFAULT_WORDS = 5_000_000
 MORE_WORDS = 20_000_000
 NUM_SEEDS = 3
+DEFAULT_NONZEROS = 8
 REPEATED = ("lstm-s", "lstm-z", "lstm-z-w")  # the rows whose differences are small: run with several seeds
 _SHARED_START = {"embedding_start": "vectors", "bias_start": "unigram"}
 # A model that starts far from its biases loses much at first and recovers; that is what these cells are to show.
@@ -48,7 +49,7 @@ class Cell:
     vocabulary_size: int
     words: int | None
     seed: int = 1
-    max_nonzeros: int = 8
+    max_nonzeros: int = DEFAULT_NONZEROS
     model_changes: Mapping[str, Any] = field(default_factory=dict)
     training_changes: Mapping[str, Any] = field(default_factory=dict)
     rate_from: str | None = None

@@ -12,7 +12,7 @@ from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.files import atomic_write, write_json
 from fewwords.paper.cells import codes_file, read_record
-from fewwords.paper.plan import Cell
+from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
 from fewwords.paper.report.figures import draw_figures
 from fewwords.paper.report.markdown import results_readme
 from fewwords.paper.report.page import write_report
@@ -55,7 +55,9 @@ def _about(plan: Sequence[Cell], records: Sequence[dict[str, Any]], base_size: i
 
 def _pairs(work: Path, plan: Sequence[Cell], corpus: TokenCorpus, base_size: int) -> list[Explanation]:
     """Codes for figure 3: the paper's pairs of a base word and a rare one, or as many pairs of this corpus."""
-    coded = [cell for cell in plan if cell.max_nonzeros == 8 and codes_file(work, cell, base_size, make=False)]
+    coded = [
+        cell for cell in plan if cell.max_nonzeros == DEFAULT_NONZEROS and codes_file(work, cell, base_size, make=False)
+    ]
     if not coded:
         return []
     cell = max(coded, key=lambda each: each.vocabulary_size)
