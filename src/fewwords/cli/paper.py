@@ -32,6 +32,10 @@ def paper(
         Optional[Path],
         typer.Option(metavar="DIR", help="Put tables, figures and a README of them here too.", show_default=False),
     ] = None,
+    readme: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="Put the headline between its marks in this file.", show_default=False),
+    ] = None,
     cell: Annotated[Optional[str], typer.Option(hidden=True)] = None,
     threads: Annotated[Optional[int], typer.Option(hidden=True)] = None,
 ) -> None:
@@ -79,7 +83,7 @@ def paper(
         options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", seeds]
         command = ["paper", *map(str, options), "--controls" if controls else "--no-controls"]
         failures = run_plan(work, cells, base_size=base_size, jobs=jobs, command=command)
-    page = write_paper(work, cells, base_size=base_size, results=results)
+    page = write_paper(work, cells, base_size=base_size, results=results, readme=readme)
     result_console().print(models_table(plan_status(work, cells, all_words).records.values()))
     say(f"paper: the report is {page}")
     if failures:

@@ -14,7 +14,7 @@ from fewwords.files import atomic_write, write_json
 from fewwords.paper.cells import codes_file, read_record
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
 from fewwords.paper.report.figures import draw_figures
-from fewwords.paper.report.markdown import results_readme
+from fewwords.paper.report.markdown import put_headline, results_readme
 from fewwords.paper.report.page import write_report
 from fewwords.paper.tables.make import make_tables
 from fewwords.vocabulary import Vocabulary
@@ -23,11 +23,17 @@ PAPER_PAIRS = (("algorithm", "algorithms"), ("secret", "secrets"), ("debate", "d
 
 
 def write_paper(
-    work: Path, plan: Sequence[Cell], *, base_size: int, results: Path | None = None, small: bool = False
+    work: Path,
+    plan: Sequence[Cell],
+    *,
+    base_size: int,
+    results: Path | None = None,
+    readme: Path | None = None,
+    small: bool = False,
 ) -> Path:
     """Write the report of the cells that are done to `report/` of the work folder, and to `results` too; returns the page.
 
-    Raises InputError when no cell is done.
+    The headline goes between its marks in the file `readme`. Raises InputError when no cell is done, and when it has no marks.
     """
     records = [record for cell in plan if (record := read_record(work, cell)) is not None]
     if not records:
@@ -40,6 +46,10 @@ def write_paper(
     page = write_report(folder, tables, figures, small=small)
     if results is not None:
         _write_results(results, records, tables, figures)
+    if readme is not None:
+        text = put_headline(readme.read_text(encoding="utf-8"), tables)
+        with atomic_write(readme) as file:
+            file.write(text.encode())
     return page
 
 

@@ -4,12 +4,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fewwords.console import duration, quantity
+from fewwords.errors import InputError
 from fewwords.paper.report.figures import CAPTIONS
 from fewwords.paper.report.print_figures import DASH, figure, number, percent, perplexity, signed, spread_note
 from fewwords.paper.tables import published
 
 Tables = Mapping[str, Any]
-_HEADLINE_ROWS = ("kn3", "lstm-s", "lstm-z", "lstm-z-wb", "lstm-z-w")
+HEADLINE_MARKS = ("<!-- headline -->", "<!-- /headline -->")
+NO_HEADLINE = "LSTM-z and LSTM-z,w have not both been run yet."
+_HEADLINE_ROWS = ("kn3", "lbl5", "lstm-s", "lstm-z", "lstm-z-wb", "lstm-z-w")
+
+
+def put_headline(text: str, tables: Tables) -> str:
+    """A text with the headline and its table between the two marks; raises InputError where there are none."""
+    before, first, rest = text.partition(HEADLINE_MARKS[0])
+    _, last, after = rest.partition(HEADLINE_MARKS[1])
+    if not first or not last:
+        raise InputError(f"no place for the headline: put the lines {' and '.join(HEADLINE_MARKS)} where it is to go")
+    found = tables["headline"]
+    says = found["says"] if found else NO_HEADLINE
+    return f"{before}{first}\n{says}\n\n{headline_table(tables)}\n{last}{after}"
 
 
 def headline_table(tables: Tables) -> str:
@@ -40,7 +54,7 @@ def results_readme(tables: Tables) -> str:
         "# Results",
         "Written by `fewwords paper`; do not edit. The same as data: [tables.json](tables.json).",
         f"The paper: {published.AUTHORS}, “{published.TITLE}”, {published.VENUE}.",
-        found["says"] if found else "LSTM-z and LSTM-z,w have not both been run yet.",
+        found["says"] if found else NO_HEADLINE,
         headline_table(tables),
         "The paper's KN3 is trained on 1.6 billion words, its neural models on 100 million.",
         "## Table 3: perplexity of each cell",
