@@ -1,6 +1,7 @@
 """The documents against the code: the README's tree and commands, the paper map, imports, help texts."""
 
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import fewwords
+from fewwords.paper.report.markdown import put_headline
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -84,8 +86,13 @@ def test_paper_map_names_real_objects() -> None:
         assert (ROOT / test).is_file(), test
 
 
+def test_readme_headline_is_that_of_the_results() -> None:
+    tables = json.loads((ROOT / "results/tables.json").read_text(encoding="utf-8"))
+    assert put_headline(README, tables) == README, "run fewwords paper --report --results results --readme README.md"
+
+
 def test_links_between_documents_lead_somewhere() -> None:
-    for document in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+    for document in [ROOT / "README.md", ROOT / "results/README.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (document.parent / target).exists(), f"{document}: {target}"

@@ -71,7 +71,7 @@ def demo(
     if failures:
         raise InputError("; ".join(f"{name}: {told}" for name, told in failures.items()))
     result_console().print(models_table(record for cell in plan if (record := read_record(work, cell))))
-    page = write_paper(work, plan, base_size=BASE_SIZE, small=True)
+    page = write_paper(work, plan, base_size=BASE_SIZE, command="fewwords demo", small=True)
 
     say(f"demo: ask for more with: fewwords explain WORD --work {work}")
     say(f"demo: done; open {page} in a browser")

@@ -77,13 +77,15 @@ def paper(
     if plan:
         result_console().print(plan_table(plan_status(work, cells, all_words), jobs))
         return
+    options = [*map(str, ("--words", words, "--vocab-sizes", vocab_sizes, "--base-size", base_size))]
+    options += [*(["--models", models] if models else []), "--more-words", str(more_words), "--seeds", str(seeds)]
+    options += ["--controls" if controls else "--no-controls"]
     failures: dict[str, str] = {}
     if not report:
-        options = ["--work", work, "--words", words, "--vocab-sizes", vocab_sizes, "--base-size", base_size]
-        options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", seeds]
-        command = ["paper", *map(str, options), "--controls" if controls else "--no-controls"]
+        command = ["paper", "--work", str(work), *options]
         failures = run_plan(work, cells, base_size=base_size, jobs=jobs, command=command)
-    page = write_paper(work, cells, base_size=base_size, results=results, readme=readme)
+    told = " ".join(["fewwords paper --work WORK", *options])
+    page = write_paper(work, cells, base_size=base_size, command=told, results=results, readme=readme)
     result_console().print(models_table(plan_status(work, cells, all_words).records.values()))
     say(f"paper: the report is {page}")
     if failures:

@@ -62,8 +62,8 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
     highest = max(max(explanation.weights) for explanation in explanations)
     for panel, explanation in zip(panels, explanations):
         markers, stems, _ = panel.stem(explanation.base_ranks, explanation.weights, basefmt=" ")
-        markers.set(color="#1f5fa8", markersize=4)
-        stems.set(color="#1f5fa8", linewidth=1.3)
+        markers.set(color="#0072b2", markersize=4)
+        stems.set(color="#0072b2", linewidth=1.3)
         panel.axhline(0, color="0.6", linewidth=0.8)
         for rank, height, word in _labels(explanation, base_size, 1.18 * highest):
             on_the_right = rank > 0.7 * base_size

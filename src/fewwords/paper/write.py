@@ -17,6 +17,7 @@ from fewwords.paper.report.figures import draw_figures
 from fewwords.paper.report.markdown import put_headline, results_readme
 from fewwords.paper.report.page import write_report
 from fewwords.paper.tables.make import make_tables
+from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import Vocabulary
 
 PAPER_PAIRS = (("algorithm", "algorithms"), ("secret", "secrets"), ("debate", "debates"))
@@ -27,19 +28,21 @@ def write_paper(
     plan: Sequence[Cell],
     *,
     base_size: int,
+    command: str | None = None,
     results: Path | None = None,
     readme: Path | None = None,
     small: bool = False,
 ) -> Path:
     """Write the report of the cells that are done to `report/` of the work folder, and to `results` too; returns the page.
 
-    The headline goes between its marks in the file `readme`. Raises InputError when no cell is done, and when it has no marks.
+    `command` is what a reader types to get the same. The headline goes between its marks in the file `readme`. Raises InputError
+    when no cell is done, and when that file has no marks.
     """
     records = [record for cell in plan if (record := read_record(work, cell)) is not None]
     if not records:
         raise InputError(f"{work}: no cell of the plan is done yet; run fewwords paper --work {work}")
     corpus = TokenCorpus.open(work)
-    tables = make_tables(records, corpus.description, _about(plan, records, base_size))
+    tables = make_tables(records, corpus.description, _about(work, plan, records, base_size, command))
     explanations = _pairs(work, plan, corpus, base_size)
     folder = work / "report"
     figures = draw_figures(records, tables, explanations, base_size, folder / "figures")
@@ -53,13 +56,20 @@ def write_paper(
     return page
 
 
-def _about(plan: Sequence[Cell], records: Sequence[dict[str, Any]], base_size: int) -> dict[str, Any]:
+def _about(
+    work: Path, plan: Sequence[Cell], records: Sequence[dict[str, Any]], base_size: int, command: str | None
+) -> dict[str, Any]:
+    """What the page says of the whole."""
+    vectors = WordVectors.load(work).made_from
+    epochs = vectors.get("settings", {}).get("epochs")
     return {
+        **({} if command is None else {"command": command}),
         "cells done": f"{len(records)} of {len(plan)}",
-        "base words": base_size,
-        "commits": ", ".join(sorted({str(record["commit"]) for record in records})),
-        "machines": "; ".join(sorted({str(record["machine"]) for record in records})),
+        "base words": f"{base_size:,}",
+        "word vectors": f"{vectors.get('kind')}, {vectors.get('words') or 0:,} running words, {epochs or 0} passes",
         "test text": f"the first {max(record['test_words'] for record in records):,} words of the test part",
+        "commits": ", ".join(sorted({str(record["commit"]) for record in records})),
+        "machine": "; ".join(sorted({str(record["machine"]) for record in records})),
     }
 
 
@@ -101,4 +111,4 @@ def _write_results(
         shutil.copyfile(figure, folder / "figures" / figure.name)
     write_json(folder / "tables.json", tables)
     with atomic_write(folder / "README.md") as file:
-        file.write(results_readme(tables).encode())
+        file.write(results_readme(tables, figures).encode())

@@ -1,6 +1,7 @@
 """The tables as GitHub markdown: the README's headline table, and the whole README of a folder of results."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fewwords.console import duration, quantity
@@ -47,8 +48,9 @@ def _beside(paper: float | None) -> str:
     return "" if paper is None else f" ({paper:.1f})"
 
 
-def results_readme(tables: Tables) -> str:
+def results_readme(tables: Tables, figures: Sequence[Path]) -> str:
     """A README for a folder that holds `tables.json` and `figures/`: tables, figures, claims, controls, runs, hashes."""
+    drawn = {path.stem for path in figures}
     found = tables["headline"]
     parts = [
         "# Results",
@@ -63,11 +65,7 @@ def results_readme(tables: Tables) -> str:
         "## Table 4: memory reduction",
         _memory_table(tables),
         "## Figures",
-        *(
-            f"![{name}](figures/{name}.png)\n\n{caption}"
-            for name, caption in CAPTIONS.items()
-            if name in _drawn(tables)
-        ),
+        *(f"![{name}](figures/{name}.png)\n\n{caption}" for name, caption in CAPTIONS.items() if name in drawn),
         "## What the paper claims",
         _table(
             ["claim", "verdict", "figures"],
@@ -97,17 +95,6 @@ def _table(headers: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
         return f"| {' | '.join(plain)} |"
 
     return "\n".join([line(headers), "|" + "---|" * len(headers), *(line(row) for row in rows)])
-
-
-def _drawn(tables: Tables) -> set[str]:
-    """The figures that there are, by what `draw_figures` needs for them; the codes of figure 3 are always at hand."""
-    sizes = {cell["vocab_size"] for cell in tables["figure4"]["cells"] if cell["ppl"] is not None}
-    models = set(tables["table3"])
-    return {
-        "figure3",
-        *(("figure4",) if len(sizes) > 1 else ()),
-        *(("figure5",) if models & {"lstm-s", "lstm-s-zero-bias"} and models & {"lstm-z", "lstm-z-zero-bias"} else ()),
-    }
 
 
 def _cells_table(tables: Tables) -> str:
