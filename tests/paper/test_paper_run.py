@@ -11,7 +11,7 @@ from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
 from fewwords.evaluation import evaluate, part_perplexity
 from fewwords.models import load_model
-from fewwords.paper import cells, make_plan, plan_status, run_plan
+from fewwords.paper import cells, make_plan, plan_status, run, run_plan
 from fewwords.paper.cells import cell_folder, read_record, record_path, run_cell
 from fewwords.vectors.word_vectors import WordVectors
 
@@ -50,11 +50,11 @@ def small_plan(**changes):
 
 def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
     plan = small_plan()
-    assert run_plan(work, plan, base_size=BASE_SIZE) == {}
+    assert run_plan(work, plan, base_size=BASE_SIZE, threads=1) == {}
     records = {cell.name: read_record(work, cell) for cell in plan}
     before = {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
     monkeypatch.setattr(cells, "train", lambda *_, **__: pytest.fail("a finished cell was trained again"))
-    assert run_plan(work, plan, base_size=BASE_SIZE) == {}
+    assert run_plan(work, plan, base_size=BASE_SIZE, threads=1) == {}
     assert before == {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
     status = plan_status(work, plan, 5_000)
     assert (status.left, status.seconds_left(1)) == ([], 0)
@@ -105,22 +105,22 @@ def test_an_interrupted_cell_goes_on(work, monkeypatch):
 
 
 def test_a_failing_cell_stops_only_what_needs_it(work, monkeypatch):
-    plan = make_plan(600, [20, 30], ["lstm-z", "kn3"], more_words=None, controls=False, num_seeds=1)
+    plan = make_plan(2_000, [20, 30], ["lstm-z", "kn3"], more_words=None, controls=False, num_seeds=1)
 
     def fail(*_, **__):
         raise InputError("no luck")
 
     monkeypatch.setattr(cells, "train", fail)
-    failures = run_plan(work, plan, base_size=BASE_SIZE)
-    assert failures["lstm-z-v30-w600"] == "no luck"
-    assert "chooses its rate" in failures["lstm-z-v20-w600"]
-    assert set(failures) == {"lstm-z-v30-w600", "lstm-z-v20-w600"}
+    failures = run_plan(work, plan, base_size=BASE_SIZE, threads=1)
+    assert failures["lstm-z-v30-w2k"] == "no luck"
+    assert "chooses its rate" in failures["lstm-z-v20-w2k"]
+    assert set(failures) == {"lstm-z-v30-w2k", "lstm-z-v20-w2k"}
     assert all(read_record(work, cell) for cell in plan if cell.model == "kn3")
 
 
 def test_cells_side_by_side_give_the_records_of_cells_one_by_one(work, corpus_folder, tmp_path_factory, command):
-    options = ["--words", 800, "--vocab-sizes", "20,30", "--models", "kn3,lstm-z", "--base-size", BASE_SIZE]
-    options += ["--more-words", 0, "--no-controls", "--seeds", 1]
+    options = ["--words", 2_000, "--vocab-sizes", 30, "--models", "kn3,lstm-z", "--base-size", BASE_SIZE]
+    options += ["--more-words", 0, "--no-controls", "--seeds", 1, "--threads", 1]
     other = tmp_path_factory.mktemp("side")
     for name in ("corpus", "vectors"):
         (other / name).symlink_to(corpus_folder / name)
@@ -133,8 +133,20 @@ def test_cells_side_by_side_give_the_records_of_cells_one_by_one(work, corpus_fo
         one, two = (json.loads((folder / "paper" / "cells" / name).read_text()) for folder in (work, other))
         assert one["ppl"] == pytest.approx(two["ppl"], rel=1e-3), name
     shown = command("paper", "--work", work, *options, "--plan")
-    assert "4 cells, 4 done, about 0:00 left" in shown.out
+    assert "2 cells, 2 done, about 0:00 left" in shown.out
     assert (work / "report" / "index.html").is_file()
+
+
+def test_a_cell_waits_for_the_one_that_chooses_its_rate(work):
+    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=None, controls=False, num_seeds=1)
+    (free,) = small_plan(models=["kn3"])
+    side = run._Side(work, [other, chooser, free], [], 2)
+    assert side._next() is chooser
+    side.running[chooser.name] = None
+    assert side._next() is free
+    assert side._next() is None
+    del side.running[chooser.name]
+    assert side._next() is other
 
 
 def test_codes_of_other_sizes_go_to_files_of_their_own(work):

@@ -26,6 +26,12 @@ def paper(
     jobs: Annotated[
         int, typer.Option(metavar="N", help="Cells to run side by side, each with its share of the cores.")
     ] = 1,
+    threads: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1, help="Threads of each cell. \\[default: the cores, shared by the jobs]", show_default=False
+        ),
+    ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only show the cells, what is done, and the time left.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Only write the report of what is done.")] = False,
     results: Annotated[
@@ -37,7 +43,6 @@ def paper(
         typer.Option(metavar="FILE", help="Put the headline between its marks in this file.", show_default=False),
     ] = None,
     cell: Annotated[Optional[str], typer.Option(hidden=True)] = None,
-    threads: Annotated[Optional[int], typer.Option(hidden=True)] = None,
 ) -> None:
     """Reproduce the paper's tables and figures on the corpus of a work folder, with the controls that it left out.
 
@@ -83,7 +88,7 @@ def paper(
     failures: dict[str, str] = {}
     if not report:
         command = ["paper", "--work", str(work), *options]
-        failures = run_plan(work, cells, base_size=base_size, jobs=jobs, command=command)
+        failures = run_plan(work, cells, base_size=base_size, jobs=jobs, threads=threads, command=command)
     told = " ".join(["fewwords paper --work WORK", *options])
     page = write_paper(work, cells, base_size=base_size, command=told, results=results, readme=readme)
     result_console().print(models_table(plan_status(work, cells, all_words).records.values()))

@@ -66,25 +66,33 @@ def _estimate(cell: Cell, records: Iterable[dict[str, Any]], all_words: int) -> 
 
 
 def run_plan(
-    work: Path, plan: Sequence[Cell], *, base_size: int, jobs: int = 1, command: Sequence[str] = ()
+    work: Path,
+    plan: Sequence[Cell],
+    *,
+    base_size: int,
+    jobs: int = 1,
+    threads: int | None = None,
+    command: Sequence[str] = (),
 ) -> dict[str, str]:
     """Run all cells that have no record; returns what went wrong, by the name of the cell.
 
-    With several jobs `command` and the name of a cell run it in a process of its own.
+    With several jobs `command` and the name of a cell run it in a process of its own. `threads` are those of each cell; without it
+    the jobs share the cores.
     """
     if jobs < 1:
         raise InputError(f"--jobs {jobs}: choose 1 or more")
+    threads = threads or max(1, available_cores() // jobs)
     (work / "paper").mkdir(parents=True, exist_ok=True)
     with lock_folder(work / "paper", "paper"):
         left = [cell for cell in plan if read_record(work, cell) is None]
         for cell in left:
             codes_file(work, cell, base_size)  # here, so that no two cells make the same codes
         if jobs == 1:
-            return _one_by_one(work, left, base_size)
-        return _Side(work, left, command, jobs).run()
+            return _one_by_one(work, left, base_size, threads)
+        return _Side(work, left, [*command, "--threads", str(threads)], jobs).run()
 
 
-def _one_by_one(work: Path, cells: Sequence[Cell], base_size: int) -> dict[str, str]:
+def _one_by_one(work: Path, cells: Sequence[Cell], base_size: int, threads: int) -> dict[str, str]:
     failures: dict[str, str] = {}
     for number, cell in enumerate(cells, 1):
         if cell.rate_from in failures:
@@ -92,7 +100,7 @@ def _one_by_one(work: Path, cells: Sequence[Cell], base_size: int) -> dict[str, 
             continue
         say(f"paper: {cell.name}, {number} of {len(cells)}")
         try:
-            run_cell(work, cell, base_size=base_size)
+            run_cell(work, cell, base_size=base_size, threads=threads)
         except InputError as error:
             failures[cell.name] = str(error)
             say(f"paper: {cell.name} failed: {error}")
@@ -143,12 +151,11 @@ class _Side:
         return None
 
     def _start(self, cell: Cell) -> None:
-        threads = max(1, available_cores() // self.jobs)
         log = self._log(cell.name)
         log.parent.mkdir(exist_ok=True)
         with log.open("ab") as file:
             process = subprocess.Popen(
-                [sys.executable, "-m", "fewwords", *self.command, "--cell", cell.name, "--threads", str(threads)],
+                [sys.executable, "-m", "fewwords", *self.command, "--cell", cell.name],
                 stdout=file,
                 stderr=file,
                 start_new_session=True,  # Ctrl-C is for us to pass on, once
