@@ -93,13 +93,15 @@ def make_plan(
         plan += [rows.longer_cell(model, largest, more_words) for model in ("lstm-z", "lstm-z-w") if model in models]
     from_zero = [model for model in models if model.endswith("-zero-bias")]
     repeated = [model for model in REPEATED if model in models]
+    second_seeds, *more_seeds = [
+        [rows.table_cell(model, main, seed) for model in repeated] for seed in range(2, num_seeds + 1)
+    ] or [[]]
+    plan += [*second_seeds, *(rows.table_cell(model, main) for model in from_zero)]
     controlled = [cell for cell in rows.control_cells() if controls and cell.variant in models]
-    plan += controlled[:1]  # the full softmax takes longest: beside it there is time for many others
-    plan += [rows.table_cell(model, main, seed) for seed in range(2, min(2, num_seeds) + 1) for model in repeated]
-    plan += [rows.table_cell(model, main) for model in from_zero]
-    plan += controlled[1:]
+    slow = [cell for cell in controlled if "loss" in cell.training_changes]
+    plan += [cell for cell in controlled if cell not in slow]
     plan += [rows.table_cell(model, size) for size in order[1:] for model in from_zero]
-    plan += [rows.table_cell(model, main, seed) for seed in range(3, num_seeds + 1) for model in repeated]
+    plan += [*slow, *(cell for cells in more_seeds for cell in cells)]
     names = {cell.name for cell in plan}
     # a row left out takes the choice of its rate with it
     return [cell if cell.rate_from in names else replace(cell, rate_from=None) for cell in plan]
@@ -129,7 +131,6 @@ class _Rows:
         return replace(cell, name=_name(model, size, words), group="more words", words=words, rate_from=chooser)
 
     def control_cells(self) -> Iterator[Cell]:
-        yield self._control("lstm-z", "loss", "softmax", {"loss": "softmax"})
         for variant in ("lstm-z", "lstm-z-w"):
             yield self._control(variant, "embedding start", "random", {"embedding_start": "random"})
         for codes in ("random", "nearest"):
@@ -138,9 +139,10 @@ class _Rows:
             yield replace(self._control("lstm-z-w", "non-zeros", str(nonzeros), {}), max_nonzeros=nonzeros)
         yield replace(self._control("lstm-z-w", "codes", "tuned", {}), model_changes={"tune_codes": True})
         yield replace(self._control("lstm-z", "normaliser", "constant", {}), model_changes={"normaliser": "constant"})
-        yield self._control("lstm-z", "noise", "per position", {"loss": "nce-per-position"})
         for variant in ("lstm-s", "lstm-z"):
             yield self._control(variant, "bias start", "uniform", {**_ZERO_BIAS, "bias_start": "uniform"})
+        yield self._control("lstm-z", "noise", "per position", {"loss": "nce-per-position"})
+        yield self._control("lstm-z", "loss", "softmax", {"loss": "softmax"})
 
     def _control(self, variant: str, knob: str, setting: str, changes: Mapping[str, Any]) -> Cell:
         cell = self._cell(variant, variant, self.main_size, {**_SHARED_START, **changes})
