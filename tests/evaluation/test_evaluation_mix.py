@@ -108,13 +108,15 @@ def test_texts_of_a_mix_are_folded_as_those_of_its_models(work: Path, tmp_path: 
         ("arpa", {}),
     ):
         KneserNey(saved.vocabulary, saved.model.trie, saved.model.settings, made_from).save(tmp_path / name)
-    (tmp_path / "text").write_text("So 12 It.\n")
+    (tmp_path / "text").write_text("Ba 12 De.\n")
     folders = [tmp_path / name for name in ("arpa", "cased", "more")]
-    mix_models(folders, str(tmp_path / "text"), output=tmp_path / "mix")
+    summary = mix_models(folders, str(tmp_path / "text"), output=tmp_path / "mix")
+    assert summary.perplexity != pytest.approx(mix_models(folders[:1] * 2, str(tmp_path / "text")).perplexity)
     assert load_model(tmp_path / "mix").made_from["corpus"] == {**cased, "sources": ["other", "more"]}
     scores = io.StringIO()
-    evaluate(tmp_path / "mix", [str(tmp_path / "text")], word_scores=scores)
-    assert scores.getvalue().splitlines()[0] == "So <num> It ."
+    found = evaluate(tmp_path / "mix", [str(tmp_path / "text")], word_scores=scores)
+    assert scores.getvalue().splitlines()[0] == "Ba <num> De ."
+    assert summary.perplexity == pytest.approx(found.total.perplexity.value)
 
 
 def test_models_without_end_mix_with_their_like(work: Path, tmp_path: Path) -> None:

@@ -76,7 +76,17 @@ def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             "short runs and once for each variant, then lowered to 0 along a line; gradients clipped; the best weights on dev "
             "are kept.",
         ),
-        ("KN3", "SRILM.", "fewwords' own modified Kneser-Ney model, interpolated."),
+        (
+            "KN3",
+            "SRILM.",
+            "fewwords' own modified Kneser-Ney model, interpolated, over the same closed vocabulary, with discounts from the text "
+            "through all its words.",
+        ),
+        (
+            "LBL5",
+            "Full softmax, one matrix for words before and after, in the authors' code.",
+            "Noise-contrastive estimation with ZRegression, as for the LSTMs; the same one matrix.",
+        ),
         (
             "Memory",
             "Table 1 has one bias vector in the LSTM.",
