@@ -23,7 +23,7 @@ Rare words are said in a few common ones. The way of the data:
   text, dump --prepare--> tokens and vocabulary   work/corpus
              --vectors--> skip-gram vectors       work/vectors
              --codes----> sparse codes            work/codes    explain
-             --train----> a language model        work/models   evaluate
+             --train----> a language model        work/models   evaluate, mix
              --paper----> tables, figures, report work/report
 
 Start with `fewwords demo`, which takes the way once on a built-in corpus.
