@@ -61,6 +61,7 @@ def paper(
     from fewwords.paper import make_plan, plan_status, run_plan
     from fewwords.paper.cells import run_cell
     from fewwords.paper.plan import MODELS
+    from fewwords.paper.report.drawing import drawing
     from fewwords.paper.report.screen import models_table, plan_table
     from fewwords.paper.write import write_paper
 
@@ -87,6 +88,8 @@ def paper(
     options += ["--controls" if controls else "--no-controls"]
     failures: dict[str, str] = {}
     if not report:
+        with drawing():
+            pass  # what figures need is missed now, not after hours of training
         command = ["paper", "--work", str(work), *options]
         failures = run_plan(work, cells, base_size=base_size, jobs=jobs, threads=threads, command=command)
     told = " ".join(["fewwords paper --work WORK", *options])

@@ -17,7 +17,7 @@ from fewwords.paper.report.figures import draw_figures
 from fewwords.paper.report.markdown import put_headline, results_readme
 from fewwords.paper.report.page import write_report
 from fewwords.paper.tables.make import make_tables
-from fewwords.vectors.word_vectors import WordVectors
+from fewwords.vectors.word_vectors import WordVectors, vectors_path
 from fewwords.vocabulary import Vocabulary
 
 PAPER_PAIRS = (("algorithm", "algorithms"), ("secret", "secrets"), ("debate", "debates"))
@@ -60,17 +60,26 @@ def _about(
     work: Path, plan: Sequence[Cell], records: Sequence[dict[str, Any]], base_size: int, command: str | None
 ) -> dict[str, Any]:
     """What the page says of the whole."""
-    vectors = WordVectors.load(work).made_from
-    epochs = vectors.get("settings", {}).get("epochs")
     return {
         **({} if command is None else {"command": command}),
         "cells done": f"{len(records)} of {len(plan)}",
         "base words": f"{base_size:,}",
-        "word vectors": f"{vectors.get('kind')}, {vectors.get('words') or 0:,} running words, {epochs or 0} passes",
+        "word vectors": _vectors(work),
         "test text": f"the first {max(record['test_words'] for record in records):,} words of the test part",
         "commits": ", ".join(sorted({str(record["commit"]) for record in records})),
         "machine": "; ".join(sorted({str(record["machine"]) for record in records})),
     }
+
+
+def _vectors(work: Path) -> str | None:
+    """What the word vectors were made from; None where there are none."""
+    if not vectors_path(work).exists():
+        return None
+    made_from = WordVectors.load(work).made_from
+    passes = made_from.get("settings", {}).get("epochs")
+    if passes is None:
+        return str(made_from.get("kind"))
+    return f"{made_from.get('kind')}, {made_from.get('words') or 0:,} running words, {passes} passes"
 
 
 def _pairs(work: Path, plan: Sequence[Cell], corpus: TokenCorpus, base_size: int) -> list[Explanation]:
