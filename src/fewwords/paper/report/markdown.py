@@ -7,8 +7,8 @@ from typing import Any
 from fewwords.console import duration, quantity
 from fewwords.errors import InputError
 from fewwords.paper.report.figures import CAPTIONS
-from fewwords.paper.report.print_figures import DASH, figure, number, percent, perplexity, signed, spread_note
 from fewwords.paper.tables import published
+from fewwords.paper.tables.print_figures import DASH, figure, number, percent, perplexity, signed, spread_note
 
 Tables = Mapping[str, Any]
 HEADLINE_MARKS = ("<!-- headline -->", "<!-- /headline -->")

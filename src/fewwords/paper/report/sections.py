@@ -9,8 +9,8 @@ from typing import Any
 from fewwords.console import duration, quantity
 from fewwords.paper.report.differences import differences
 from fewwords.paper.report.html_parts import Markup, element, paragraph, section, table, unbroken, with_note
-from fewwords.paper.report.print_figures import DASH, figure, percent, perplexity
 from fewwords.paper.tables import published
+from fewwords.paper.tables.print_figures import DASH, figure, percent, perplexity
 
 Tables = Mapping[str, Any]
 _MARKS = {"holds": ("holds", "✓"), "fails": ("fails", "✗"), "within": ("open", "≈")}

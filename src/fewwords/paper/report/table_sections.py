@@ -5,8 +5,8 @@ from typing import Any
 
 from fewwords.console import quantity
 from fewwords.paper.report.html_parts import Markup, element, paragraph, section, table, with_note
-from fewwords.paper.report.print_figures import DASH, figure, number, percent, perplexity, signed, spread_note
 from fewwords.paper.tables import published
+from fewwords.paper.tables.print_figures import DASH, figure, number, percent, perplexity, signed, spread_note
 
 Tables = Mapping[str, Any]
 

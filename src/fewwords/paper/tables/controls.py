@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fewwords.paper.report.print_figures import signed
+from fewwords.paper.tables.print_figures import signed
 from fewwords.paper.tables.published import label
 from fewwords.paper.tables.seeds import Cell, Comparison, cell_key, compare
 

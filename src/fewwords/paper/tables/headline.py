@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fewwords.console import quantity
-from fewwords.paper.report.print_figures import signed
+from fewwords.paper.tables.print_figures import signed
 from fewwords.paper.tables.seeds import Cell, compare
 
 
