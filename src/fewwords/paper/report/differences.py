@@ -5,6 +5,12 @@ from typing import Any
 
 from fewwords.console import quantity
 
+LOG_BILINEAR = (
+    "LBL5",
+    "Full softmax, one matrix for words before and after, in the authors' code.",
+    "Noise-contrastive estimation with ZRegression, as for the LSTMs; the same one matrix.",
+)
+
 
 def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """All differences that touch the figures; sizes are those of the tables."""
@@ -82,11 +88,7 @@ def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             "fewwords' own modified Kneser-Ney model, interpolated, over the same closed vocabulary, with discounts from the text "
             "through all its words.",
         ),
-        (
-            "LBL5",
-            "Full softmax, one matrix for words before and after, in the authors' code.",
-            "Noise-contrastive estimation with ZRegression, as for the LSTMs; the same one matrix.",
-        ),
+        *([LOG_BILINEAR] if "lbl5" in tables["table3"] else []),
         (
             "Memory",
             "Table 1 has one bias vector in the LSTM.",
