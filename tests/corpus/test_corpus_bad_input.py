@@ -282,7 +282,7 @@ def at_work(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
     process = start(["prepare", "-", "--work", tmp_path / "work", "-j", 2], stdin=subprocess.PIPE)
     say_in(process.stdin, GOOD * 1000)
     note = tmp_path / "work" / "corpus.unfinished" / "UNFINISHED"
-    for _ in range(600):
+    for _ in range(2400):
         if note.exists() or process.poll() is not None:
             break
         time.sleep(0.05)
