@@ -25,7 +25,7 @@ def headline(tables: Tables) -> Markup:
         ("main", percent(found["reduction_percent"]), "fewer numbers stored by LSTM-z,w"),
         ("main", figure(found["ppl"]), f"perplexity of LSTM-z,w, {_together(found['numbers'])} numbers"),
         ("", figure(found["dense_ppl"]), f"of the dense LSTM-z, {_together(found['dense_numbers'])} numbers"),
-        ("", figure(found["kn3_ppl"]), "of a Kneser-Ney 3-gram model, as many words"),
+        ("", figure(found["kn3_ppl"]), "of a Kneser-Ney 3-gram model on the same text"),
     ]
     shown = [
         element("div", element("dd", value), element("dt", name), **({"class_": kind} if kind else {}))
