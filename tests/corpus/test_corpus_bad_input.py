@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -279,7 +280,10 @@ def test_a_limit_on_the_size_of_files(tmp_path: Path, prose: Callable[..., str],
 @pytest.fixture
 def at_work(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """A run in the middle of its work: it has read some text, and waits for more on its standard input."""
-    process = start(["prepare", "-", "--work", tmp_path / "work", "-j", 2], stdin=subprocess.PIPE)
+    # a shell that starts the tests in the background has them ignore Ctrl-C, and children inherit that
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    arguments = ["prepare", "-", "--work", tmp_path / "work", "-j", 2]
+    process = start(arguments, stdin=subprocess.PIPE, preexec_fn=listen)
     say_in(process.stdin, GOOD * 1000)
     note = tmp_path / "work" / "corpus.unfinished" / "UNFINISHED"
     for _ in range(2400):
