@@ -29,16 +29,23 @@ def test_kneser_ney_reads_the_words_of_its_column_or_all():
     assert words == {"kn3": 70_000, "kn3-all": None}
 
 
-def test_each_variant_chooses_its_rate_once_and_before_it_is_needed():
+def test_each_row_chooses_its_rate_once_and_before_it_is_needed():
     plan = make_plan(5_000_000)
     choosers = [cell for cell in plan if cell.is_neural and cell.rate_from is None]
-    assert sorted(cell.variant for cell in choosers) == ["lbl5", "lstm-s", "lstm-z", "lstm-z-w", "lstm-z-wb"]
     assert {cell.vocabulary_size for cell in choosers} == {22_000}
+    rows = ["lbl5", "lstm-s", "lstm-s-zero-bias", "lstm-z", "lstm-z-w", "lstm-z-wb", "lstm-z-zero-bias"]
+    assert sorted(cell.model for cell in choosers if cell.group == "table 3") == rows
     seen: dict[str, str] = {}
     for cell in plan:
         if cell.rate_from is not None:
-            assert seen[cell.rate_from] == cell.variant
-        seen[cell.name] = cell.variant
+            assert seen[cell.rate_from] == cell.model
+        seen[cell.name] = cell.model
+
+
+def test_controls_that_start_the_biases_elsewhere_choose_a_rate_of_their_own():
+    controls = [cell for cell in make_plan(5_000_000) if cell.group == "control"]
+    own = {cell.name for cell in controls if cell.rate_from is None}
+    assert own == {cell.name for cell in controls if cell.control.table == "bias start"} != set()
 
 
 def test_every_control_turns_one_knob_of_its_reference():
