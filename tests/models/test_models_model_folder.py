@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from fewwords.codes import random_codes
 from fewwords.errors import InputError
@@ -59,6 +60,26 @@ def test_save_and_load_to_the_bit(tmp_path, variant, changes):
         assert saved.model.embedding_table is getattr(
             saved.model.output, "base", getattr(saved.model.output, "weight", None)
         )
+
+
+def test_tuned_codes_are_saved_as_they_are_now_without_those_that_became_zero(tmp_path):
+    model = LanguageModel(settings_of("lstm-z-w", embedding_size=6, hidden_size=6, tune_codes=True), NUM_WORDS, CODES)
+    assert model.codes is not None
+    with torch.no_grad():
+        model.codes.values[:3] = torch.tensor([0.0, 0.25, 0.0])  # the first rare word's three
+        model.codes.values[6:9] = 0.0  # all of the third's
+    save_model(tmp_path / "m", model.eval(), VOCABULARY, CODES, {}, "")
+    saved = load_model(tmp_path / "m")
+    assert saved.codes is not None
+    assert saved.codes.row(12)[1].tolist() == [0.25]
+    assert saved.codes.row(12)[0].tolist() == CODES.row(12)[0][1:2].tolist()
+    assert saved.codes.row(13)[1].tolist() == CODES.row(13)[1].tolist()
+    assert len(saved.codes.row(14)[0]) == 1
+    assert saved.codes.row(14)[1] < 1e-30
+    assert len(saved.codes.values) == len(CODES.values) - 4
+    for ours, theirs in zip(model.predictions(SENTENCES), saved.model.predictions(SENTENCES)):
+        torch.testing.assert_close(ours, theirs)
+    assert "codes" not in " ".join(load_file(tmp_path / "m" / "model.safetensors"))
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "codes.safetensors", "codes.json", "words.tsv"])

@@ -29,23 +29,16 @@ def test_kneser_ney_reads_the_words_of_its_column_or_all():
     assert words == {"kn3": 70_000, "kn3-all": None}
 
 
-def test_each_row_chooses_its_rate_once_and_before_it_is_needed():
+def test_each_variant_chooses_its_rate_once_and_before_it_is_needed():
     plan = make_plan(5_000_000)
     choosers = [cell for cell in plan if cell.is_neural and cell.rate_from is None]
+    assert sorted(cell.variant for cell in choosers) == ["lbl5", "lstm-s", "lstm-z", "lstm-z-w", "lstm-z-wb"]
     assert {cell.vocabulary_size for cell in choosers} == {22_000}
-    rows = ["lbl5", "lstm-s", "lstm-s-zero-bias", "lstm-z", "lstm-z-w", "lstm-z-wb", "lstm-z-zero-bias"]
-    assert sorted(cell.model for cell in choosers if cell.group == "table 3") == rows
     seen: dict[str, str] = {}
     for cell in plan:
         if cell.rate_from is not None:
-            assert seen[cell.rate_from] == cell.model
-        seen[cell.name] = cell.model
-
-
-def test_controls_that_start_the_biases_elsewhere_choose_a_rate_of_their_own():
-    controls = [cell for cell in make_plan(5_000_000) if cell.group == "control"]
-    own = {cell.name for cell in controls if cell.rate_from is None}
-    assert own == {cell.name for cell in controls if cell.control.table == "bias start"} != set()
+            assert seen[cell.rate_from] == cell.variant
+        seen[cell.name] = cell.variant
 
 
 def test_every_control_turns_one_knob_of_its_reference():
@@ -59,6 +52,8 @@ def test_every_control_turns_one_knob_of_its_reference():
         ("lstm-z", "bias start", "zero"),
         ("lstm-s", "bias start", "uniform"),
         ("lstm-z", "bias start", "uniform"),
+        ("lstm-s", "bias start", "zero per position"),
+        ("lstm-z", "bias start", "zero per position"),
         ("lstm-s", "normaliser", "one"),
         ("lstm-z", "normaliser", "constant"),
         ("lstm-z-w", "codes", "random"),
@@ -66,6 +61,7 @@ def test_every_control_turns_one_knob_of_its_reference():
         ("lstm-z-w", "codes", "tuned"),
         ("lstm-z-w", "non-zeros", "4"),
         ("lstm-z-w", "non-zeros", "16"),
+        ("lstm-s", "noise", "per position"),
         ("lstm-z", "noise", "per position"),
         ("lstm-z", "loss", "softmax"),
     }
@@ -90,12 +86,18 @@ def test_a_plan_of_few_rows_depends_on_no_other():
 
 
 def test_more_words_and_seeds():
-    plan = make_plan(5_000_000, more_words=20_000_000, num_seeds=2)
-    longer = {(cell.model, cell.vocabulary_size, cell.words) for cell in plan if cell.group == "more words"}
-    assert longer == {("lstm-z", 50_000, 20_000_000), ("lstm-z-w", 50_000, 20_000_000)}
+    plan = make_plan(5_000_000, more_words=[None, 20_000_000, 4_000_000], num_seeds=2)
+    longer = [cell for cell in plan if cell.group == "more words"]
+    assert {cell.vocabulary_size for cell in longer} == {50_000}
+    assert [(cell.name, cell.words) for cell in longer] == [
+        ("lstm-z-v50000-w20M", 20_000_000),
+        ("lstm-z-w-v50000-w20M", 20_000_000),
+        ("lstm-z-v50000", None),
+        ("lstm-z-w-v50000", None),
+    ]
     repeated = [(cell.model, cell.vocabulary_size) for cell in plan if cell.seed == 2]
     assert repeated == [("lstm-s", 22_000), ("lstm-z", 22_000), ("lstm-z-w", 22_000)]
-    assert not [cell for cell in make_plan(5_000_000, more_words=None) if cell.group == "more words"]
+    assert not [cell for cell in make_plan(5_000_000, more_words=()) if cell.group == "more words"]
 
 
 @pytest.mark.parametrize(

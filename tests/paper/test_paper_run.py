@@ -44,7 +44,7 @@ def work(corpus_folder: Path, tmp_path: Path) -> Path:
 
 
 def small_plan(**changes):
-    arguments = {"models": MODELS, "more_words": None, "controls": False, "num_seeds": 1, **changes}
+    arguments = {"models": MODELS, "more_words": (), "controls": False, "num_seeds": 1, **changes}
     return make_plan(2_000, [30], arguments.pop("models"), **arguments)
 
 
@@ -80,7 +80,7 @@ def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
 
 
 def test_cells_take_the_rate_that_was_chosen(work):
-    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=None, controls=False, num_seeds=1)
+    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=(), controls=False, num_seeds=1)
     chosen = run_cell(work, chooser, base_size=BASE_SIZE, threads=1)
     assert len(chosen["trials"]) == 5
     record = run_cell(work, other, base_size=BASE_SIZE, threads=1)
@@ -105,7 +105,7 @@ def test_an_interrupted_cell_goes_on(work, monkeypatch):
 
 
 def test_a_failing_cell_stops_only_what_needs_it(work, monkeypatch):
-    plan = make_plan(2_000, [20, 30], ["lstm-z", "kn3"], more_words=None, controls=False, num_seeds=1)
+    plan = make_plan(2_000, [20, 30], ["lstm-z", "kn3"], more_words=(), controls=False, num_seeds=1)
 
     def fail(*_, **__):
         raise InputError("no luck")
@@ -138,7 +138,7 @@ def test_cells_side_by_side_give_the_records_of_cells_one_by_one(work, corpus_fo
 
 
 def test_a_cell_waits_for_the_one_that_chooses_its_rate(work):
-    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=None, controls=False, num_seeds=1)
+    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=(), controls=False, num_seeds=1)
     (free,) = small_plan(models=["kn3"])
     side = run._Side(work, [other, chooser, free], [], 2)
     assert side._next() is chooser
@@ -150,7 +150,7 @@ def test_a_cell_waits_for_the_one_that_chooses_its_rate(work):
 
 
 def test_codes_of_other_sizes_go_to_files_of_their_own(work):
-    plan = [cell for cell in make_plan(600, [30], ["lstm-z-w"], more_words=None) if cell.max_nonzeros == 4]
+    plan = [cell for cell in make_plan(600, [30], ["lstm-z-w"], more_words=()) if cell.max_nonzeros == 4]
     path = cells.codes_file(work, plan[0], BASE_SIZE)
     assert path is not None
     assert path.name == "v30-b12-n4.safetensors"

@@ -247,6 +247,18 @@ def test_rates_are_tried_and_the_best_is_taken(run, tmp_path, capsys, text):
     assert "trying rate" not in capsys.readouterr().err
 
 
+def test_tuned_code_values_move_at_their_share_of_the_rate_and_stay_non_negative(run, tmp_path):
+    folders = ["still", "slow", "fast"]
+    for folder, share in zip(folders, (0.0, 0.1, 1.0)):
+        run(folder, model={"tune_codes": True}, codes_rate=share)
+    still, slow, fast = (load_model(tmp_path / folder).codes.values for folder in folders)
+    start = load_model(run("fixed").folder).codes.values
+    assert np.array_equal(still, start)
+    distances = [float(np.abs(values - start).mean()) for values in (slow, fast)]
+    assert 0 < 3 * distances[0] < distances[1]
+    assert min(slow.min(), fast.min()) >= 0
+
+
 class TouchedSizes(TorchDispatchMode):
     """Notes every operation that reads or makes a tensor with as many numbers as there are words."""
 

@@ -59,6 +59,26 @@ def test_rows_of_every_step_move_as_under_plain_adam_and_dense_ones_with_them():
     torch.testing.assert_close(vectors[0], vectors[1])
 
 
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_parameter_with_a_share_moves_as_under_adam_with_that_share_of_the_rate(is_sparse):
+    start, other = torch.randn(ROWS, SIZE), torch.randn(3)
+    tables = [nn.Parameter(start.clone()) for _ in range(2)]
+    vectors = [nn.Parameter(other.clone()) for _ in range(2)]
+    optimiser = Optimiser([("vector", vectors[0]), ("table", tables[0])], {"table": 0.25})
+    oracles = [torch.optim.Adam([tables[1]], lr=0.005, betas=BETAS, eps=EPSILON)]
+    oracles += [torch.optim.Adam([vectors[1]], lr=0.02, betas=BETAS, eps=EPSILON)]
+    for _ in range(5):
+        values, direct = torch.randn(ROWS, SIZE), torch.randn(3)
+        rows = sparse_gradient(list(range(ROWS)), values.clone(), start.shape)
+        tables[0].grad = rows if is_sparse else values.clone()
+        tables[1].grad, vectors[0].grad, vectors[1].grad = values, direct.clone(), direct.clone()
+        optimiser.step(collect_gradients([tables[0], vectors[0]]), 0.02)
+        for oracle in oracles:
+            oracle.step()
+    torch.testing.assert_close(tables[0], tables[1])
+    torch.testing.assert_close(vectors[0], vectors[1])
+
+
 def test_a_table_used_twice_moves_by_the_sum_of_its_gradients():
     start = torch.randn(ROWS, SIZE)
     tied, dense = nn.Parameter(start.clone()), nn.Parameter(start.clone())

@@ -26,6 +26,7 @@ def test_settings_survive_json():
         ({"loss": "hinge"}, "nce-per-position"),
         ({"clip": -1.0}, "clip -1"),
         ({"final_rate": 1.5}, "final rate 1.5"),
+        ({"codes_rate": -0.1}, "codes rate -0.1"),
         ({"divergence": 0.5}, "divergence 0.5"),
         ({"loss": "softmax", "num_noise": 10}, "no noise words"),
         ({"batch_words": 0}, "batch words 0"),

@@ -5,6 +5,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from fewwords.cli.lists import comma_list
+
 
 def mix(
     arguments: Annotated[
@@ -71,7 +73,7 @@ def mix(
         models,
         text,
         work=work,
-        weights=None if weights is None else _numbers(weights),
+        weights=None if weights is None else comma_list("--weights", weights, float, "0.7,0.3"),
         output=output,
         tokenized=tokenized,
         max_words=max_words,
@@ -85,12 +87,3 @@ def mix(
     else:
         result_console().print(mix_table(summary))
     say("mix: not written; --output DIR writes it" if output is None else f"mix: written to {output}")
-
-
-def _numbers(text: str) -> list[float]:
-    from fewwords.errors import InputError
-
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError:
-        raise InputError(f"--weights {text}: give numbers with commas between them, as 0.7,0.3") from None

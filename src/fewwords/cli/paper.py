@@ -5,6 +5,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from fewwords.cli.lists import comma_list
+
 
 def paper(
     work: Annotated[Path, typer.Option("--work", metavar="DIR", help="The work folder, with corpus and vectors.")],
@@ -19,8 +21,12 @@ def paper(
         int, typer.Option(metavar="B", help="Base words of the coded models, special words not included.")
     ] = 8_000,
     more_words: Annotated[
-        int, typer.Option(metavar="N", help="Words of LSTM-z and LSTM-z,w once more, at the largest size; 0: not.")
-    ] = 20_000_000,
+        str,
+        typer.Option(
+            metavar="N,N,…",
+            help="Words of LSTM-z and LSTM-z,w once more, at the largest size: numbers, or all; 0: not.",
+        ),
+    ] = "20000000",
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Run the controls too.")] = True,
     seeds: Annotated[int, typer.Option(metavar="N", help="Runs of the rows whose differences are small.")] = 3,
     jobs: Annotated[
@@ -67,9 +73,9 @@ def paper(
 
     cells = make_plan(
         words,
-        _sizes(vocab_sizes),
+        comma_list("--vocab-sizes", vocab_sizes, int, "10000,22000"),
         MODELS if models is None else [name.strip() for name in models.split(",")],
-        more_words=more_words or None,
+        more_words=[budget for budget in comma_list("--more-words", more_words, _words, "20000000,all") if budget != 0],
         controls=controls,
         num_seeds=seeds,
     )
@@ -84,7 +90,7 @@ def paper(
         result_console().print(plan_table(plan_status(work, cells, all_words), jobs))
         return
     options = [*map(str, ("--words", words, "--vocab-sizes", vocab_sizes, "--base-size", base_size))]
-    options += [*(["--models", models] if models else []), "--more-words", str(more_words), "--seeds", str(seeds)]
+    options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", str(seeds)]
     options += ["--controls" if controls else "--no-controls"]
     failures: dict[str, str] = {}
     if not report:
@@ -101,10 +107,5 @@ def paper(
         raise InputError(f"{len(failures)} of {len(cells)} cells failed; the first, {name}: {told}")
 
 
-def _sizes(text: str) -> list[int]:
-    from fewwords.errors import InputError
-
-    try:
-        return [int(size.replace("_", "")) for size in text.split(",")]
-    except ValueError:
-        raise InputError(f"--vocab-sizes {text}: give numbers with commas between them, as 10000,22000") from None
+def _words(text: str) -> int | None:
+    return None if text == "all" else int(text)

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from fewwords.cli.lists import comma_list
+
 
 class Model(str, Enum):
     """The choices of --model."""
@@ -153,6 +155,9 @@ def train(
     final_rate: Annotated[
         float, typer.Option(rich_help_panel=_OPTIMISER, help="Where the linear schedule ends, as a share of the rate.")
     ] = 0.0,
+    codes_rate: Annotated[
+        float, typer.Option(rich_help_panel=_OPTIMISER, help="Rate of tuned code values, as a share of the rate.")
+    ] = 0.1,
     batch_words: Annotated[
         int, typer.Option(rich_help_panel=_OPTIMISER, help="Words of a batch; the paper: 256.")
     ] = 2_048,
@@ -270,7 +275,7 @@ def train(
             vocabulary_size=vocab_size,
             words=words,
             interpolate=interpolate,
-            prune=_thresholds(prune),
+            prune=comma_list("--prune", prune or "", int, "0,0,1"),
             discount_fallback=discount_fallback,
             memory_mib=memory_mib,
             output=output,
@@ -303,6 +308,7 @@ def train(
         learning_rate=learning_rate,
         schedule=schedule.value,
         final_rate=final_rate,
+        codes_rate=codes_rate,
         clip=clip,
         divergence=divergence,
         loss=loss.value,
@@ -362,15 +368,6 @@ def _order(model: Model, order: int | None) -> int:
             f"--model {model.value} and --order {order} contradict each other; give --model kn --order {order}"
         )
     return int(named or order or 0)
-
-
-def _thresholds(prune: str | None) -> list[int]:
-    from fewwords.errors import InputError
-
-    try:
-        return [int(threshold) for threshold in (prune or "").replace(",", " ").split()]
-    except ValueError:
-        raise InputError(f"--prune {prune}: give whole numbers with commas between them, as 0,0,1") from None
 
 
 def _train_kneser_ney(work: Path, order: int, **settings: Any) -> None:

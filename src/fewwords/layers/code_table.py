@@ -7,7 +7,7 @@ share one table.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -106,6 +106,14 @@ class CodeTable(nn.Module):
         values = np.concatenate([np.ones(self.base_size), self.values.detach().double().cpu().numpy()])
         parts = (values, self.indices.cpu().numpy(), self.offsets.cpu().numpy())
         return csr_array(parts, shape=(self.num_words, self.base_size))
+
+    def tuned_codes(self, made_from: dict[str, Any]) -> SparseCodes:
+        """The codes with the values as they are now, without those that became zero; a word keeps one at the least."""
+        matrix = self.to_csr()
+        starts = matrix.indptr[:-1]
+        empty = np.add.reduceat(matrix.data > 0, starts, dtype=np.int64) == 0
+        matrix.data[starts[empty]] = np.finfo(np.float32).tiny
+        return SparseCodes.from_csr(matrix, made_from)
 
     @torch.no_grad()
     def project(self) -> None:

@@ -40,8 +40,8 @@ class LanguageModel(nn.Module):
                     f"the codes are for {codes.num_words:,} words and the vocabulary has {num_words:,}; "
                     "make codes for this vocabulary size"
                 )
-            # one table for both layers, saved in a file of its own unless it is tuned
-            self.codes = CodeTable(codes, tune=settings.tune_codes, sparse=True, persistent=settings.tune_codes)
+            # one table for both layers, saved in a file of its own
+            self.codes = CodeTable(codes, tune=settings.tune_codes, sparse=True, persistent=False)
         self.embedding = self._make_embedding(settings)
         self.encoder = self._make_encoder(settings)
         self.output = self._make_output(settings)

@@ -52,7 +52,12 @@ def save_model(
     made_from: dict[str, Any],
     card: str,
 ) -> None:
-    """Write a model folder; `made_from` says how it was trained, `card` is the text of its README."""
+    """Write a model folder; `made_from` says how it was trained, `card` is the text of its README.
+
+    `codes` are those that the model was made with; where it tunes them, they are saved as they are now.
+    """
+    if codes is not None and model.codes is not None and model.codes.tuned:
+        codes = model.codes.tuned_codes(codes.made_from)
 
     def write_files(building: Path) -> None:
         save_file({name: tensor.contiguous() for name, tensor in _state(model).items()}, building / "model.safetensors")
@@ -65,8 +70,8 @@ def save_model(
 
 
 def _state(model: LanguageModel) -> dict[str, torch.Tensor]:
-    """The tensors to save, each once: a tied matrix is kept under its first name."""
-    kept: dict[int, str] = {}
+    """The tensors to save, each once: a tied matrix is kept under its first name. Tuned codes are in a file of their own."""
+    kept: dict[int, str] = {} if model.codes is None else {id(model.codes.values): ""}
     state = model.state_dict(keep_vars=True)
     return {name: tensor.detach() for name, tensor in state.items() if kept.setdefault(id(tensor), name) == name}
 

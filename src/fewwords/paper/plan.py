@@ -1,9 +1,8 @@
 """The experiments of section 4 as a plan: one cell for each model and vocabulary size, and the controls that the paper left out.
 
 Table 3's neural rows share one start (log-unigram biases, embedding from the word vectors), one budget and one way to choose the
-rate: on dev, by the cell of the row at the vocabulary size of the controls, and the same rate for all other cells of the row. A
-control takes the rate of its reference, but for those that start the biases elsewhere: there a smaller step may be best, so that
-they choose their own. `kn3` reads the very words that the neural cells read, `kn3-all` all there are.
+rate: on dev, by the cell of its variant at the vocabulary size of the controls, and the same rate for all other cells of the
+variant. `kn3` reads the very words that the neural cells read, `kn3-all` all there are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ Group = Literal["table 3", "more words", "control"]
 MODELS = ("kn3", "kn3-all", "lbl5", "lstm-s", "lstm-z", "lstm-z-wb", "lstm-z-w", "lstm-s-zero-bias", "lstm-z-zero-bias")
 VOCABULARY_SIZES = (10_000, 22_000, 36_000, 50_000)
 DEFAULT_WORDS = 5_000_000
-MORE_WORDS = 20_000_000
+MORE_WORDS = (20_000_000,)
 NUM_SEEDS = 3
 DEFAULT_NONZEROS = 8
 REPEATED = ("lstm-s", "lstm-z", "lstm-z-w")  # the rows whose differences are small: run with several seeds
@@ -67,21 +66,21 @@ def make_plan(
     vocabulary_sizes: Sequence[int] = VOCABULARY_SIZES,
     models: Sequence[str] = MODELS,
     *,
-    more_words: int | None = MORE_WORDS,
+    more_words: Sequence[int | None] = MORE_WORDS,
     controls: bool = True,
     num_seeds: int = NUM_SEEDS,
 ) -> list[Cell]:
     """All cells, in an order in which what is needed most comes first and what others depend on comes before them.
 
-    `more_words` is the budget of the two further cells at the largest vocabulary (None: none). The controls, the choice of the
-    rates and the repetitions with other seeds are made at the second of the vocabulary sizes, or at the only one.
+    `more_words` are the budgets of further cells, two each, at the largest vocabulary (None: all words). The controls, the choice
+    of the rates and the repetitions with other seeds are made at the second of the vocabulary sizes, or at the only one.
     """
     unknown = [model for model in models if model not in MODELS]
     if unknown:
         raise InputError(f"--models {unknown[0]}: no such row; choose from {', '.join(MODELS)}")
     if not vocabulary_sizes or len(set(vocabulary_sizes)) < len(vocabulary_sizes):
         raise InputError("--vocab-sizes: give each size once, and one at least")
-    if min(words, more_words or words, num_seeds) < 1:
+    if min(words, num_seeds, *(budget for budget in more_words if budget is not None)) < 1:
         raise InputError("words and seeds: choose 1 or more")
     main = sorted(vocabulary_sizes)[min(1, len(vocabulary_sizes) - 1)]
     rows = _Rows(words, main)
@@ -89,9 +88,10 @@ def make_plan(
     plan = [rows.table_cell(model, size) for model in models if model.startswith("kn") for size in order]
     plain = [model for model in models if model in VARIANTS]
     plan += [rows.table_cell(model, size) for size in order for model in plain]
-    if more_words is not None and more_words > words:
-        largest = max(vocabulary_sizes)
-        plan += [rows.longer_cell(model, largest, more_words) for model in ("lstm-z", "lstm-z-w") if model in models]
+    longer = [budget for budget in more_words if budget is None or budget > words]
+    for budget in sorted(set(longer), key=lambda budget: (budget is None, budget)):
+        for model in ("lstm-z", "lstm-z-w"):
+            plan += [rows.longer_cell(model, max(vocabulary_sizes), budget)] if model in models else []
     from_zero = [model for model in models if model.endswith("-zero-bias")]
     repeated = [model for model in REPEATED if model in models]
     second_seeds, *more_seeds = [
@@ -126,7 +126,7 @@ class _Rows:
             return replace(cell, control=Control("normaliser", "one", self._reference("lstm-z")))
         return cell
 
-    def longer_cell(self, model: str, size: int, words: int) -> Cell:
+    def longer_cell(self, model: str, size: int, words: int | None) -> Cell:
         cell = self._cell(model, model, size, _SHARED_START)
         chooser = self._reference(model)
         return replace(cell, name=_name(model, size, words), group="more words", words=words, rate_from=chooser)
@@ -141,9 +141,14 @@ class _Rows:
         yield replace(self._control("lstm-z-w", "codes", "tuned", {}), model_changes={"tune_codes": True})
         yield replace(self._control("lstm-z", "normaliser", "constant", {}), model_changes={"normaliser": "constant"})
         for variant in ("lstm-s", "lstm-z"):
-            uniform = self._control(variant, "bias start", "uniform", {**_ZERO_BIAS, "bias_start": "uniform"})
-            yield replace(uniform, rate_from=None)
-        yield self._control("lstm-z", "noise", "per position", {"loss": "nce-per-position"})
+            yield self._control(variant, "bias start", "uniform", {**_ZERO_BIAS, "bias_start": "uniform"})
+        for variant in ("lstm-z", "lstm-s"):
+            noise = {"loss": "nce-per-position"}
+            plain = self._control(variant, "noise", "per position", noise)
+            yield plain
+            # such noise reaches rare words often enough to move their biases
+            from_zero = self._control(variant, "bias start", "zero per position", {**noise, **_ZERO_BIAS})
+            yield replace(from_zero, control=Control("bias start", "zero per position", plain.name))
         yield self._control("lstm-z", "loss", "softmax", {"loss": "softmax"})
 
     def _control(self, variant: str, knob: str, setting: str, changes: Mapping[str, Any]) -> Cell:
@@ -154,7 +159,7 @@ class _Rows:
 
     def _cell(self, model: str, variant: str, size: int, changes: Mapping[str, Any], seed: int = 1) -> Cell:
         name = _name(model, size, self.words) + (f"-s{seed}" if seed > 1 else "")
-        chooser = self._reference(model)
+        chooser = self._reference(variant)
         return Cell(
             name,
             "table 3",
@@ -167,8 +172,8 @@ class _Rows:
             rate_from=None if name == chooser else chooser,
         )
 
-    def _reference(self, model: str) -> str:
-        return _name(model, self.main_size, self.words)
+    def _reference(self, variant: str) -> str:
+        return _name(variant, self.main_size, self.words)
 
 
 def _name(model: str, size: int, words: int | None) -> str:

@@ -163,8 +163,9 @@ class _Job:
         group, state, codes = trainer.group, trainer.state, self.materials.codes
         load_weights(trainer.model, read_best(self.folder))
         held_out = run.measure(None)
-        tuned = trainer.model.codes is not None and trainer.model.codes.tuned
-        num_tuned = len(codes.values) if codes is not None and tuned else 0
+        table, num_tuned = trainer.model.codes, 0
+        if codes is not None and table is not None and table.tuned:
+            codes, num_tuned = table.tuned_codes(codes.made_from), len(table.values)  # fewer, when some became zero
         summary = TrainingSummary(
             folder=self.folder,
             variant=self.model_settings.variant,

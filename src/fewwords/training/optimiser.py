@@ -20,23 +20,33 @@ _MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class Optimiser:
-    """Adam over named parameters; `step` takes the gradients that `collect_gradients` found."""
+    """Adam over named parameters; `step` takes the gradients that `collect_gradients` found.
 
-    def __init__(self, named_parameters: Iterable[tuple[str, nn.Parameter]]) -> None:
+    `shares` has the parameters, by name, that move at a share of the learning rate.
+    """
+
+    def __init__(
+        self, named_parameters: Iterable[tuple[str, nn.Parameter]], shares: Mapping[str, float] | None = None
+    ) -> None:
         self.parameters = dict(named_parameters)
-        self._adam = torch.optim.Adam(self.parameters.values(), betas=BETAS, eps=EPSILON, fused=True)
+        self._shares = {self.parameters[name]: share for name, share in (shares or {}).items()}
+        slower = [{"params": [parameter], "share": share} for parameter, share in self._shares.items()]
+        others = [parameter for parameter in self.parameters.values() if parameter not in self._shares]
+        groups = [{"params": others, "share": 1.0}, *slower]
+        self._adam = torch.optim.Adam(groups, betas=BETAS, eps=EPSILON, fused=True)
 
     @torch.no_grad()
     def step(self, gradients: Sequence[Gradient], learning_rate: float) -> None:
         """Move every parameter that has a gradient; the gradients are used up."""
         sparse = [gradient for gradient in gradients if gradient.rows is not None]
         for gradient in sparse:
-            self._lazy_step(gradient, learning_rate)
+            self._lazy_step(gradient, learning_rate * self._shares.get(gradient.parameter, 1.0))
         # torch's Adam skips parameters without a gradient, and cannot take sparse ones
         kept = [gradient.parameter.grad for gradient in sparse]
         for gradient in sparse:
             gradient.parameter.grad = None
-        self._adam.param_groups[0]["lr"] = learning_rate
+        for group in self._adam.param_groups:
+            group["lr"] = learning_rate * group["share"]
         self._adam.step()
         for gradient, value in zip(sparse, kept):
             gradient.parameter.grad = value

@@ -36,9 +36,9 @@ class TrainingSettings:
 
     The text is the first `words` running words of the training part, all without it; the budget is `epochs` passes over it, one
     without it. `num_noise` None takes the loss's default. `eval_every` None is a twentieth of the budget, at least 200,000 words.
-    `final_rate` is where the linear schedule ends, as a share of the learning rate. `clip` bounds the norm of the whole gradient,
-    and `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after so many
-    evaluations without progress.
+    `final_rate` is where the linear schedule ends, and `codes_rate` the rate of tuned code values, both as shares of the learning
+    rate. `clip` bounds the norm of the whole gradient, and `divergence` says how many times its lowest level the loss may rise to;
+    0 turns either off. `patience` stops after so many evaluations without progress.
     """
 
     words: int | None = None
@@ -47,6 +47,7 @@ class TrainingSettings:
     learning_rate: float = 0.004
     schedule: ScheduleName = "linear"
     final_rate: float = 0.0
+    codes_rate: float = 0.1
     clip: float = 5.0
     divergence: float = 3.0
     loss: LossName = "nce"
@@ -76,8 +77,10 @@ class TrainingSettings:
                 raise InputError(f"{name.replace('_', ' ')} {getattr(self, name)}: give 0 or more")
         if 0 < self.divergence <= 1:
             raise InputError(f"divergence {self.divergence}: give a factor greater than 1, or 0 to turn the check off")
-        if not 0 <= self.final_rate <= 1:
-            raise InputError(f"final rate {self.final_rate}: give a share of the learning rate, from 0 to 1")
+        for name in ("final_rate", "codes_rate"):
+            if not 0 <= getattr(self, name) <= 1:
+                told = f"{name.replace('_', ' ')} {getattr(self, name)}"
+                raise InputError(f"{told}: give a share of the learning rate, from 0 to 1")
         if self.loss == "softmax" and self.num_noise is not None:
             raise InputError("the full softmax draws no noise words; leave their number out")
 

@@ -78,7 +78,9 @@ class Trainer:
         self.model.to(device).train()
         self.objective.to(device)
         self.group.share_parameters(self.model)
-        self.optimiser = Optimiser(self.model.named_parameters())
+        tuned = self.model.codes is not None and self.model.codes.tuned
+        shares = {"codes.values": self.settings.codes_rate} if tuned else {}
+        self.optimiser = Optimiser(self.model.named_parameters(), shares)
         self.watch = LossWatch(self.settings.divergence)
         self.noise_generator = torch.Generator(device).manual_seed(self._seed(0))
         torch.manual_seed(self._seed(1))  # for dropout, which draws from torch's global generator

@@ -34,10 +34,16 @@ MEANINGS: dict[tuple[str, str], Meaning] = {
         "the word vectors are needed for the codes, not as a place to start",
     ),
     ("bias start", "zero"): Meaning(
-        "with biases that start at zero (the authors' way)",
+        "with biases that start at zero",
         "the start of the biases matters by itself, and what the paper credits to ZRegression has to be read with that in mind",
         "the start at the word frequencies does harm here, and the paper's start is the one to use",
         "the start of the biases does not explain the paper's gap between LSTM-s and LSTM-z",
+    ),
+    ("bias start", "zero per position"): Meaning(
+        "with 50 noise words for each position and biases that start at zero (both the authors' way)",
+        "with the paper's noise too the start of the biases matters by itself",
+        "with the paper's noise the start at the word frequencies does harm",
+        "the start of the biases matters only because noise shared by the batch seldom reaches the rare words",
     ),
     ("bias start", "uniform"): Meaning(
         "with biases that start at -log V",
@@ -107,7 +113,7 @@ EXPECTED: dict[str, tuple[str | None, ...]] = {
     "normaliser": ("lstm-z",),
     "codes": ("lstm-z-w",),
     "non-zeros": ("lstm-z-w",),
-    "noise": (None,),
+    "noise": ("lstm-s", "lstm-z"),
     "loss": (None,),
 }
 
