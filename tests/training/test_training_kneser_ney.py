@@ -69,7 +69,7 @@ def test_bad_input_is_told_in_a_line(text_work, tmp_path, command, arguments, to
     failed = command("train", "--work", text_work, "--vocab-size", 50, "--output", tmp_path / "m", *arguments)
     assert failed.code == 2
     assert told in failed.errors[-1]
-    assert not (tmp_path / "m" / "model.json").exists()
+    assert not (tmp_path / "m").exists()
 
 
 def test_arpa_refuses_what_it_cannot_do(text_work, tmp_path, command):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fewwords.errors import InputError
@@ -10,7 +10,12 @@ from fewwords.errors import InputError
 
 @contextmanager
 def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
-    """Hold the folder's lock for `purpose`; raises InputError when another process has it."""
+    """Hold the folder's lock for `purpose`; raises InputError when another process has it.
+
+    Makes the folder where there is none, and takes away what it made when nothing came into it.
+    """
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f".{purpose}.lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -27,3 +32,6 @@ def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
             path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
+        with suppress(OSError):  # not empty
+            for each in made:
+                each.rmdir()

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -161,16 +161,11 @@ def _parts(sources: Sequence[str], train: Sequence[str], dev: Sequence[str], tes
 @contextmanager
 def _building_folder(folder: Path) -> Iterator[Path]:
     """A folder that takes the place of `folder` if all goes well, and vanishes if not."""
-    new_folders = [parent for parent in folder.parents if not parent.exists()]
-    folder.parent.mkdir(parents=True, exist_ok=True)
     building = folder.with_name(f"{folder.name}.unfinished")
     try:
         with lock_folder(folder.parent, "prepare"):
             yield from _replacing(folder, building)
     except BaseException as error:
-        for parent in new_folders:
-            with suppress(OSError):
-                parent.rmdir()  # only if nothing else has come to be in it
         if isinstance(error, OSError) and error.filename is None and error.errno in _DISK_IS_FULL:
             error.filename = str(folder.parent)  # a failed write does not say where
         raise

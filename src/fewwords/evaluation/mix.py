@@ -112,7 +112,6 @@ def mix_models(
         result = {name: value for name, value in summary.to_json().items() if name != "folder"}
         made_from = {"corpus": trained_on, "result": result}
         mixture = Mixture(tuple(each.model for each in saved), chosen, vocabulary, made_from)
-        place.mkdir(parents=True, exist_ok=True)
         with lock_folder(place, "mix"):
             save_mixture(place, mixture, folders, _card(summary, mixture))
     return summary

@@ -82,7 +82,6 @@ def run_plan(
     if jobs < 1:
         raise InputError(f"--jobs {jobs}: choose 1 or more")
     threads = threads or max(1, available_cores() // jobs)
-    (work / "paper").mkdir(parents=True, exist_ok=True)
     with lock_folder(work / "paper", "paper"):
         left = [cell for cell in plan if read_record(work, cell) is None]
         for cell in left:

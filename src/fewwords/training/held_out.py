@@ -12,6 +12,7 @@ import torch
 
 from fewwords.corpus.token_corpus import Part
 from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.losses import normalisation_gap
 from fewwords.models.language_model import LanguageModel, Predictions
 from fewwords.training.objective import Objective
 
@@ -38,8 +39,8 @@ def measure_held_out(model: LanguageModel, dev: Part, max_words: int | None, obj
         contexts, targets = _some_predictions(model, dev)
         generator = torch.Generator(contexts.device).manual_seed(_SEED)  # the same noise every time
         loss = objective(contexts, targets, model.output, model.normaliser, generator)
-        log_z = model.output.log_normaliser(contexts).double()
-        gaps = log_z + model.normaliser.negative_log_z(contexts)
+        gaps = normalisation_gap(contexts, model.output, model.normaliser).double()
+        log_z = gaps - model.normaliser.negative_log_z(contexts)
     spreads = [float(each) for values in (log_z, gaps) for each in (values.mean(), values.std(correction=0))]
     return HeldOut(perplexity, float(loss), *spreads)
 

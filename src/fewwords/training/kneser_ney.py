@@ -48,7 +48,6 @@ def train_kneser_ney(
     corpus = TokenCorpus.open(work)
     train, dev = corpus.part("train", vocabulary_size), corpus.part("dev", vocabulary_size)
     folder = output or model_folder(work, f"kn{order}", vocabulary_size)
-    folder.mkdir(parents=True, exist_ok=True)
     with lock_folder(folder, "train"):
         if (folder / "model.json").exists() and not force:
             raise InputError(f"{folder}: there is a model already; use --force to replace it, or name another --output")

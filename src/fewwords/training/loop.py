@@ -204,10 +204,7 @@ class _Job:
 
 def _locked(folder: Path, group: Group) -> Any:
     """A lock on the model folder, for the process that writes there."""
-    if not group.is_first:
-        return nullcontext()
-    folder.mkdir(parents=True, exist_ok=True)
-    return lock_folder(folder, "train")
+    return lock_folder(folder, "train") if group.is_first else nullcontext()
 
 
 def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
