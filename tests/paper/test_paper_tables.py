@@ -171,6 +171,19 @@ def test_more_words_against_fewer(tables: dict[str, Any]) -> None:
     assert len(tables["more_words"]) == 2
 
 
+def test_the_headline_tells_of_the_longest_runs(records: list[dict[str, Any]]) -> None:
+    longer = [{**record} for record in records if record["group"] == "more words"]
+    for record in longer:
+        record.update(name=f"{record['name']}-still", train_words=60_000_000, ppl=50.0 + (record["model"] == "lstm-z"))
+    told = make_tables([*records, *longer], EMPTY, EMPTY)["headline"]["says"]
+    assert "Trained on 60.0 M words they have 50.0 and 51.0, the 3-gram model of all " in told
+    alone = [each for each in longer if each["model"] == "lstm-z-w"]
+    told = make_tables([*records, *alone], EMPTY, EMPTY)["headline"]["says"]
+    assert "Trained on 30.0 M words they have " in told
+    plain = [record for record in records if record["group"] != "more words"]
+    assert "Trained on" not in make_tables(plain, EMPTY, EMPTY)["headline"]["says"]
+
+
 def test_runs_name_every_record(tables: dict[str, Any], records: list[dict[str, Any]]) -> None:
     assert set(tables["runs"]) == {record["name"] for record in records}
     assert tables["runs"]["lstm-z-v22000"]["command"].startswith("fewwords train")

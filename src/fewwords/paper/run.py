@@ -59,7 +59,9 @@ def _estimate(cell: Cell, records: Iterable[dict[str, Any]], all_words: int) -> 
     known = [
         record["words_per_second"]
         for record in records
-        if record["variant"] == cell.variant and record["vocab_size"] == cell.vocabulary_size and not loss
+        if (record["variant"], record["vocab_size"]) == (cell.variant, cell.vocabulary_size)
+        and not loss
+        and record["group"] != "control"  # among them are slower losses
     ]
     rate = known[-1] if known else _WORDS_PER_SECOND.get(loss, _DEFAULT_WORDS_PER_SECOND)
     return words / rate + _EVALUATION_SECONDS_PER_WORD * cell.vocabulary_size

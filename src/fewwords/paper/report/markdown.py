@@ -13,7 +13,7 @@ from fewwords.paper.tables.print_figures import DASH, figure, number, percent, p
 Tables = Mapping[str, Any]
 HEADLINE_MARKS = ("<!-- headline -->", "<!-- /headline -->")
 NO_HEADLINE = "LSTM-z and LSTM-z,w have not both been run yet."
-_HEADLINE_ROWS = ("kn3", "lbl5", "lstm-s", "lstm-z", "lstm-z-wb", "lstm-z-w")
+_HEADLINE_ROWS = ("kn3", "kn3-all", "lbl5", "lstm-s", "lstm-z", "lstm-z-wb", "lstm-z-w")
 
 
 def put_headline(text: str, tables: Tables) -> str:

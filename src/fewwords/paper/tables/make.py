@@ -59,10 +59,11 @@ def make_tables(records: Iterable[Record], corpus: Mapping[str, Any], about: Map
         for model in published.TABLE_4
     }
     details = _table4_details(reductions, rows)
+    more_words = _more_words(cells)
     return {
         "format": FORMAT,
         "about": without_nonfinite(about),
-        "headline": make_headline(rows, sizes, reductions),
+        "headline": make_headline(rows, sizes, reductions, more_words),
         "vocab_sizes": sizes,
         "table1": _table1(rows),
         "table2": _table2(corpus, rows),
@@ -72,7 +73,7 @@ def make_tables(records: Iterable[Record], corpus: Mapping[str, Any], about: Map
         },
         "table4": reductions,
         "table4_details": details,
-        "more_words": _more_words(cells),
+        "more_words": more_words,
         "controls": make_controls(cells),
         "figure4": memory_grid(rows),
         "claims": make_claims(rows, sizes, details),

@@ -69,7 +69,7 @@ def has_diverged(record: Record) -> bool:
 def starts_at_zero(record: Record) -> bool:
     """Whether the model's biases start at zero."""
     control = record.get("control") or {}
-    from_control = (control.get("table"), str(control.get("setting"))) == ("bias start", "zero")
+    from_control = control.get("table") == "bias start" and str(control.get("setting")).startswith("zero")
     return from_control or str(record["model"]).endswith("-zero-bias")
 
 
