@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fewwords.cli import main
-from fewwords.codes.explain import explain, plot_codes
+from fewwords.codes.explain import Explanation, _labels, explain, plot_codes
 from fewwords.codes.make import load_codes, make_codes
 from fewwords.codes.quality import measure_quality
 from fewwords.codes.sparse_codes import SparseCodes
@@ -158,6 +158,18 @@ def test_unknown_word_gets_a_hint(work: Path) -> None:
     vocabulary = TokenCorpus.open(work).vocabulary()
     with pytest.raises(InputError, match=r"did you mean worda[a-z]\?"):
         explain("wordaaa", codes, vocabulary)
+
+
+def test_labels_of_a_plot_stand_apart_and_clear_of_other_stems() -> None:
+    ranks, weights = [7980, 7990, 7000, 500, 520, 700, 4000, 4100], [0.5, 0.3, 0.3, 0.3, 0.3, 0.29, 0.2, 0.19]
+    labels = _labels(Explanation("plural", 9000, False, [f"word-{rank}" for rank in ranks], ranks, weights), 8000, 1.2)
+    assert [(label.rank, label.weight) for label in labels] == list(zip(ranks, weights))
+    for number, label in enumerate(labels):
+        assert label.weight <= label.y < 1.2
+        for other in labels[:number]:
+            assert other.right <= label.left or label.right <= other.left or abs(label.y - other.y) > 0.05
+        for rank, weight in zip(ranks, weights):
+            assert rank == label.rank or not label.left <= rank <= label.right or weight < label.y
 
 
 def test_plot_of_an_unknown_kind(work: Path, tmp_path: Path) -> None:

@@ -135,7 +135,10 @@ def make_record(
 
 def all_records() -> list[dict[str, Any]]:
     """Every cell: table 3, three seeds of the main rows at 22,000, more words, controls."""
-    records = [make_record(model, size) for model in LEVELS for size in SIZES if "-zero" not in model or size == 22_000]
+    records = [make_record(model, size) for model in LEVELS for size in SIZES if "-zero" not in model]
+    for model in (model for model in LEVELS if "-zero" in model):
+        control = {"table": "bias start", "setting": "zero", "reference": f"{model.removesuffix('-zero-bias')}-v22000"}
+        records.append(make_record(model, 22_000, control=control))
     records += [make_record(model, 22_000, seed=seed) for model in ("lstm-s", "lstm-z", "lstm-z-w") for seed in (2, 3)]
     records += [make_record(model, 50_000, group="more words", factor=0.7) for model in ("lstm-z", "lstm-z-w")]
     for table, setting, model, factor in CONTROLS:

@@ -15,6 +15,7 @@ import pytest
 
 from fewwords.codes.explain import Explanation
 from fewwords.files import read_json
+from fewwords.paper.report.figure5 import choose_curves
 from fewwords.paper.report.figures import draw_figures
 from fewwords.paper.report.markdown import headline_table, results_readme
 from fewwords.paper.report.page import write_report
@@ -160,6 +161,22 @@ def test_curves_without_the_newer_fields_are_drawn(
             for field in ("dev_loss", "log_z_mean", "log_z_std"):
                 del line[field]
     assert "figure5.svg" in {path.name for path in draw_figures(records, tables, [], 8_003, tmp_path)}
+
+
+def test_figure_5_has_every_start_at_the_size_that_has_most(record: Callable[..., dict[str, Any]]) -> None:
+    turned = {"table": "bias start", "setting": "zero per position", "reference": ""}
+    runs = [record(model, 36_000) for model in ("lstm-s", "lstm-z", "lstm-z-w")]
+    assert choose_curves(runs[1:]) is None
+    runs += [record("lstm-s", 22_000, seed=seed) for seed in (1, 2)] + [record("lstm-z", 22_000)]
+    chosen = choose_curves(runs)
+    assert chosen is not None
+    assert (chosen.vocab_size, len(chosen.runs)) == (22_000, 3)
+    runs += [record("lstm-s-zero-bias", 36_000), record("lstm-s", 36_000, group="control", control=turned, name="x")]
+    chosen = choose_curves(runs)
+    assert chosen is not None
+    assert chosen.vocab_size == 36_000
+    assert sorted(chosen.without) == ["unigram", "zero", "zero per position"]
+    assert [run["model"] for run in chosen.runs if run["variant"] != "lstm-s"] == ["lstm-z"]
 
 
 def test_markdown_has_the_figures(tables: dict[str, Any]) -> None:

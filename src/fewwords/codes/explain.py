@@ -9,6 +9,9 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.vocabulary import Vocabulary
 
+# Of a plot: the width of a letter and the gap to the stem as shares of its width, the height of a line as one of its height.
+_LETTER, _GAP, _LINE = 0.0155, 0.012, 0.075
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -65,10 +68,12 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
         markers.set(color="#0072b2", markersize=4)
         stems.set(color="#0072b2", linewidth=1.3)
         panel.axhline(0, color="0.6", linewidth=0.8)
-        for rank, height, word in _labels(explanation, base_size, 1.18 * highest):
-            on_the_right = rank > 0.7 * base_size
-            aside = 0.012 * base_size * (-1 if on_the_right else 1)
-            panel.text(rank + aside, height, word, ha="right" if on_the_right else "left", fontsize=8, parse_math=False)
+        for label in _labels(explanation, base_size, 1.18 * highest):
+            panel.text(label.x, label.y, label.word, ha=label.side, va="center", fontsize=8, parse_math=False)
+            if label.y > label.weight:  # a line to the stem that it belongs to
+                panel.plot(
+                    [label.rank] * 2, [label.weight, label.y], color="0.5", linewidth=0.9, linestyle=":", zorder=0
+                )
         panel.set_title(explanation.word, fontsize=11, fontweight="bold", parse_math=False)
         panel.set_xlim(-0.02 * base_size, 1.02 * base_size)
         panel.set_ylim(0, 1.18 * highest)
@@ -83,12 +88,33 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
         raise InputError(f"{path}: {error}; choose a name that ends in .png, .svg or .pdf") from None
 
 
-def _labels(explanation: Explanation, base_size: int, top: float, most: int = 4) -> list[tuple[int, float, str]]:
-    """The words of the largest weights, each at the height of its weight, or higher where another would stand in its way."""
-    placed: list[tuple[int, float, str]] = []
-    for rank, weight, word in list(zip(explanation.base_ranks, explanation.weights, explanation.base_words))[:most]:
-        height = weight
-        while any(abs(rank - other) < 0.25 * base_size and abs(height - at) < 0.07 * top for other, at, _ in placed):
-            height += 0.02 * top
-        placed.append((rank, height, word))
+@dataclass(frozen=True)
+class _Label:
+    """A word beside its stem, or above it: `x` is where it begins, or ends when `side` is right."""
+
+    word: str
+    rank: int
+    weight: float
+    x: float
+    y: float
+    side: str
+    left: float
+    right: float
+
+
+def _labels(explanation: Explanation, base_size: int, top: float) -> list[_Label]:
+    """All words of a code, each at the height of its weight, or higher where a stem or another word would stand in its way."""
+    stems = list(zip(explanation.base_ranks, explanation.weights, explanation.base_words))
+    placed: list[_Label] = []
+    for rank, weight, word in stems:
+        side, width = ("right" if rank > 0.7 * base_size else "left"), _LETTER * base_size * len(word)
+        x = rank + _GAP * base_size * (-1 if side == "right" else 1)
+        left, right = (x - width, x) if side == "right" else (x, x + width)
+        y = weight
+        while y < top and (
+            any(left < other.right and other.left < right and abs(y - other.y) < _LINE * top for other in placed)
+            or any(left <= other <= right and high > y - _LINE * top / 2 for other, high, _ in stems if other != rank)
+        ):
+            y += 0.01 * top
+        placed.append(_Label(word, rank, weight, x, y, side, left, right))
     return placed

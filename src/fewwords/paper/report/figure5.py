@@ -1,82 +1,113 @@
-"""Figure 5: what ZRegression does to training. Above without it (a, b), below with it (c, d).
+"""Figure 5: what ZRegression does to training. Above without it (a, b), below with it (c, d), over the same axes.
 
-The paper draws perplexity and Z_h in one panel; here they have one each. Without ZRegression the runs are of LSTM-s, from biases at
-zero where there are such runs, because that is where the paper's instability is to be seen; with it of LSTM-z from both
-starts, all seeds.
+The paper draws perplexity and Z_h in one panel; here they have one each. The authors' biases start at zero, and there the
+instability is to be seen; so the runs are of LSTM-s and LSTM-z from that start and from the word frequencies, all seeds, and from
+zero with the paper's noise where there are such runs.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fewwords.paper.report.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
-from fewwords.paper.tables.published import label
+from fewwords.paper.report.drawing import BLUE, GREEN, GREY, ORANGE, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, GREY)
+Run = Mapping[str, Any]
+_STARTS = {
+    "zero": ("biases from zero", ORANGE),
+    "zero per position": ("from zero, noise per position", GREEN),
+    "unigram": ("biases from the word frequencies", BLUE),
+}
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MOST_DECADES_WITH_FRACTIONS = 2.2
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The runs to draw, all at one vocabulary size."""
+    """The runs to draw by where they start, all at one vocabulary size."""
 
     vocab_size: int
-    without: Sequence[Mapping[str, Any]]
-    with_it: Sequence[Mapping[str, Any]]
+    without: Mapping[str, Sequence[Run]]
+    with_it: Mapping[str, Sequence[Run]]
+
+    @property
+    def runs(self) -> list[Run]:
+        """All of them."""
+        return [run for row in (self.without, self.with_it) for runs in row.values() for run in runs]
 
 
-def choose_curves(records: Iterable[Mapping[str, Any]]) -> Curves | None:
-    """The runs of table 3 at the vocabulary size that has most of them; None when there is none with and without."""
-    by_size: dict[int, dict[str, list[Mapping[str, Any]]]] = {}
+def choose_curves(records: Iterable[Run]) -> Curves | None:
+    """The runs at the vocabulary size that has most of them, from zero at best; None when there is none with and without."""
+    by_size: dict[int, dict[str, dict[str, list[Run]]]] = {}
     for record in sorted(records, key=lambda each: (each["model"], each["seed"])):
-        if record["group"] == "table 3" and record["curve"]:
-            by_size.setdefault(record["vocab_size"], {}).setdefault(record["model"], []).append(record)
-    found = []
-    for size, models in by_size.items():
-        without = models.get("lstm-s-zero-bias") or models.get("lstm-s", [])
-        with_it = models.get("lstm-z-zero-bias", []) + models.get("lstm-z", [])
-        if without and with_it:
-            found.append(Curves(size, without, with_it))
+        start = _start(record)
+        if start is not None and record["curve"]:
+            models = by_size.setdefault(record["vocab_size"], {"lstm-s": {}, "lstm-z": {}})
+            models[record["variant"]].setdefault(start, []).append(record)
+    found = [
+        Curves(size, models["lstm-s"], models["lstm-z"])
+        for size, models in by_size.items()
+        if models["lstm-s"] and models["lstm-z"]
+    ]
+    return max(
+        found,
+        key=lambda each: ("zero" in each.without, len(each.without), len(each.runs), -each.vocab_size),
+        default=None,
+    )
 
-    def wealth(curves: Curves) -> tuple[bool, int, int]:
-        from_zero = str(curves.without[0]["model"]).endswith("-zero-bias")
-        return from_zero, len(curves.without) + len(curves.with_it), -curves.vocab_size
 
-    return max(found, key=wealth, default=None)
+def _start(record: Run) -> str | None:
+    """Where the biases of LSTM-s and LSTM-z start, of the runs that are drawn."""
+    if record["variant"] not in ("lstm-s", "lstm-z"):
+        return None
+    if record["group"] == "table 3":
+        return "zero" if str(record["model"]).endswith("-zero-bias") else "unigram"
+    setting = (record.get("control") or {}).get("setting")
+    return setting if setting == "zero per position" else None
 
 
 def draw_figure5(curves: Curves) -> "Figure":
     """Two rows of three panels: loss, dev perplexity, ln Z less the normaliser's."""
     figure = new_figure(11, 6.6)
-    panels = figure.subplots(2, 3, sharex=True)
-    for row, runs, letters, name in (
-        (panels[0], curves.without, "abb", "without ZRegression"),
-        (panels[1], curves.with_it, "cdd", "with ZRegression"),
+    panels = figure.subplots(2, 3, sharex=True, sharey="col")
+    for row, starts, letters, name in (
+        (panels[0], curves.without, "abb", "LSTM-s, without ZRegression"),
+        (panels[1], curves.with_it, "cdd", "LSTM-z, with ZRegression"),
     ):
-        models = [run["model"] for run in runs]
-        for number, run in enumerate(runs):
-            seed = f", seed {run['seed']}" if models.count(run["model"]) > 1 else ""
-            is_first = run["model"] not in models[:number]
-            _draw_run(row, run, _COLOURS[number % len(_COLOURS)], label(str(run["model"])) + seed, with_band=is_first)
+        for start in (start for start in _STARTS if start in starts):
+            told, colour = _STARTS[start]
+            runs = starts[start]
+            told += f", {len(runs)} seeds" if len(runs) > 1 else ""
+            for number, run in enumerate(runs):
+                _draw_run(row, run, colour, None if number else told)
         for panel, letter in zip(row, letters):
             panel.set_title(f"({letter}) {name}", loc="left", fontsize=11, fontweight="bold")
-        for panel, field in zip(row, ("loss", "dev_perplexity")):
-            _scale(panel, [value for run in runs for value in _series(run, field)[1]])
-        row[1].legend(fontsize=9.5, loc="best")
         row[2].axhline(0, color=GREY, linewidth=1)
         row[0].set_ylabel("loss (line: training, dashes: dev)")
         row[1].set_ylabel("dev perplexity")
-        row[2].set_ylabel("ln Z less the normaliser's")
+        row[2].set_ylabel("ln Z − the normaliser's (dots: ln Z)")
+    for panel, field in zip(panels[0], ("loss", "dev_perplexity")):
+        _scale(panel, [value for run in curves.runs for value in _series(run, field)[1]])
+    # the first dots of a start at zero are far above everything that comes after
+    heights = [
+        value for run in curves.runs for name in ("gap_mean", "log_z_mean") for value in _series(run, name)[1][1:]
+    ]
+    if heights:
+        margin = 0.08 * (max(heights) - min(0, *heights)) + 0.5
+        panels[0][2].set_ylim(min(0, *heights) - margin, max(heights) + margin)
+    named = {name: line for row in panels for line, name in zip(*row[1].get_legend_handles_labels())}
+    figure.legend(list(named.values()), list(named), loc="outside upper center", ncols=len(named))
     for panel in panels[1]:
         panel.set_xlabel("training words, millions")
     return figure
 
 
-def _draw_run(row: "Sequence[Axes]", run: Mapping[str, Any], colour: str, name: str, *, with_band: bool) -> None:
-    """One run in the three panels of a row; bands of many runs would hide one another."""
+def _draw_run(row: "Sequence[Axes]", run: Run, colour: str, name: str | None) -> None:
+    """One run in the three panels of a row; a band for named runs alone, because those of many would hide one another."""
     loss, perplexity, gap = row
     for panel, field, style in ((loss, "loss", "-"), (loss, "dev_loss", "--"), (perplexity, "dev_perplexity", "-")):
         words, values = _series(run, field)
@@ -86,28 +117,36 @@ def _draw_run(row: "Sequence[Axes]", run: Mapping[str, Any], colour: str, name: 
     _, spreads = _series(run, "gap_std")
     if words:
         gap.plot(words, means, color=colour, linewidth=1.6)
-        if with_band and len(spreads) == len(means):
+        if name and len(spreads) == len(means):
             low = [mean - spread for mean, spread in zip(means, spreads)]
             high = [mean + spread for mean, spread in zip(means, spreads)]
             gap.fill_between(words, low, high, color=colour, alpha=0.15, linewidth=0)
-    if not str(run["variant"]).startswith("lstm-s"):  # without a normaliser, ln Z is the gap
+    if run["variant"] != "lstm-s":  # without a normaliser, ln Z is the gap
         words, values = _series(run, "log_z_mean")
         gap.plot(words, values, ".", color=colour, markersize=4)
 
 
-def _series(run: Mapping[str, Any], field: str) -> tuple[list[float], list[float]]:
+def _series(run: Run, field: str) -> tuple[list[float], list[float]]:
     """Millions of words and values, of the lines that have the field."""
     lines = [line for line in run["curve"] if line.get(field) is not None]
     return [line["words"] / 1e6 for line in lines], [line[field] for line in lines]
 
 
 def _scale(panel: "Axes", values: Sequence[float]) -> None:
-    """A logarithmic axis where values differ by more than ten times, with numbers such as 200 instead of powers of ten."""
+    """A logarithmic axis where values differ by more than ten times, with as many ticks as can be read."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     if not values or min(values) <= 0 or max(values) < 10 * min(values):
         return
+    decades = math.log10(max(values) / min(values))
     panel.set_yscale("log")
-    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < _MOST_DECADES_WITH_FRACTIONS else (1,)))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
     panel.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _tick(value: float) -> str:
+    """`200`, or `10⁶` where digits would be many."""
+    if value < 1e5:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    return f"10{str(round(math.log10(value))).translate(_SUPERSCRIPTS)}"

@@ -88,6 +88,8 @@ def table3(tables: Tables, small: bool) -> Markup:
             " Where a cell has several seeds: their mean and sample standard deviation. Below, the paper's figure and ours "
             "over it. The paper trained on 100 million words, † on 1.6 billion."
         )
+    if any(entry["diverged"] for row in tables["table3"].values() for entry in row.values()):
+        note += " Diverged: worse than a uniform guess over the vocabulary."
     pooled = tables["spread"]["pooled"]
     if pooled is not None:
         note += f" The largest spread of seeds, {100 * pooled:.1f} %, stands in for cells with one seed."
@@ -183,4 +185,10 @@ def more_words(tables: Tables) -> Markup:
         for run in tables["more_words"]
     ]
     headers = ("", "training words", "perplexity", "over table 3's", "the paper, 100 M words", "ours over it")
-    return section("more_words", "With more words", table(headers, rows))
+    beside = [
+        f"{figure(entry['mean'])} at V = {int(size):,} ({quantity(entry['train_words'])} words)"
+        for size, entry in tables["table3"].get("kn3-all", {}).items()
+        if int(size) in {run["vocab_size"] for run in tables["more_words"]}
+    ]
+    note = paragraph(f"KN3 on all of train has {', '.join(beside)}.", class_="soft") if beside else ""
+    return section("more_words", "With more words", table(headers, rows), note)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fewwords.paper.tables.print_figures import signed
 from fewwords.paper.tables.published import label
-from fewwords.paper.tables.seeds import Cell, Comparison, cell_key, compare
+from fewwords.paper.tables.seeds import Cell, Comparison, compare
 
 NOT_RUN = "not run yet"
 ZERO_BIAS = "-zero-bias"
@@ -127,10 +127,6 @@ def make_controls(cells: Mapping[tuple[Any, ...], Cell]) -> list[dict[str, Any]]
         if control:
             key = _meaning_key(str(control["table"]), str(control["setting"]))
             found.setdefault(key, []).append(_row(key, cell, by_name.get(control["reference"]), control["reference"]))
-        elif cell.first["group"] == "table 3" and str(cell.first["model"]).endswith(ZERO_BIAS):
-            plain = str(cell.first["model"]).removesuffix(ZERO_BIAS)
-            reference = cells.get(cell_key({**cell.first, "model": plain}))
-            found.setdefault(("bias start", "zero"), []).append(_row(("bias start", "zero"), cell, reference, None))
     rows: list[dict[str, Any]] = []
     for key in [*MEANINGS, *(key for key in found if key not in MEANINGS)]:
         done = sorted(found.get(key, []), key=lambda row: (row["model"], row["vocab_size"]))
