@@ -62,6 +62,7 @@ def test_train_prints_a_summary_and_every_option_arrives(command, tmp_path, caps
         (("--vocab-size", 23, "--base-size", 5), "fewwords codes"),
         (("--vocab-size", 23, "--model", "lstm-z", "--embedding-start", "vectors"), "fewwords vectors"),
         (("--vocab-size", 23, "--model", "lstm-z", "--tune-codes"), "lstm-z-w"),
+        (("--vocab-size", 23, "--codes-rate", 0.5), "--tune-codes"),
     ],
 )
 def test_bad_input_is_told_before_anything_is_written(command, tmp_path, arguments, remedy):

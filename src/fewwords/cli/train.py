@@ -284,11 +284,14 @@ def train(
         return
 
     from fewwords.console import result_console
+    from fewwords.errors import InputError
     from fewwords.models.variants import settings_of
     from fewwords.training import TrainingSettings
     from fewwords.training import train as train_model
     from fewwords.training.summary import summary_table, trial_table
 
+    if _is_given(context, "codes_rate") and not tune_codes:
+        raise InputError(f"--codes-rate {codes_rate}: the codes stay as they are unless --tune-codes is given")
     changes: dict[str, Any] = {} if normaliser is None else {"normaliser": normaliser.value}
     changes |= {} if tied is None else {"tied": tied}
     model_settings = settings_of(
@@ -344,6 +347,10 @@ def train(
     console.print(summary_table(summary))
 
 
+def _is_given(context: typer.Context, name: str) -> bool:
+    return str(context.get_parameter_source(name)).endswith("COMMANDLINE")
+
+
 def _refuse_options(context: typer.Context, model: Model) -> None:
     """Raise InputError for an option that was given and means nothing to the model."""
     from fewwords.errors import InputError
@@ -351,8 +358,7 @@ def _refuse_options(context: typer.Context, model: Model) -> None:
     is_ngram = model.value.startswith("kn")
     for parameter in context.command.params:
         name = parameter.name or ""
-        given = str(context.get_parameter_source(name)).endswith("COMMANDLINE")
-        if given and name not in _COMMON_OPTIONS and is_ngram != (name in _NGRAM_OPTIONS):
+        if _is_given(context, name) and name not in _COMMON_OPTIONS and is_ngram != (name in _NGRAM_OPTIONS):
             kind = "a Kneser-Ney model" if is_ngram else "a neural model"
             raise InputError(f"{parameter.opts[0]} means nothing to {model.value}, {kind}; leave it out")
 
