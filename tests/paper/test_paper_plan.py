@@ -96,7 +96,10 @@ def test_more_words_and_seeds():
         ("lstm-z-w-v50000", None),
     ]
     repeated = [(cell.model, cell.vocabulary_size) for cell in plan if cell.seed == 2]
-    assert repeated == [("lstm-s", 22_000), ("lstm-z", 22_000), ("lstm-z-w", 22_000)]
+    assert repeated[:3] == [("lstm-s", 22_000), ("lstm-z", 22_000), ("lstm-z-w", 22_000)]
+    assert len(set(repeated)) == len(repeated) == 10
+    assert {pair for pair in repeated if pair[0] == "lstm-z-wb"} == {("lstm-z-wb", size) for size in VOCABULARY_SIZES}
+    assert not [cell for cell in make_plan(5_000_000, num_seeds=1) if cell.seed > 1]
     assert not [cell for cell in make_plan(5_000_000, more_words=()) if cell.group == "more words"]
 
 
