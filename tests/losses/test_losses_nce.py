@@ -1,6 +1,7 @@
 """Noise-contrastive estimation against its formula written out, and against the softmax that it approaches."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,23 +48,26 @@ def loss_by_hand(h: Tensor, output: CodedOutput | DenseOutput, normaliser: ZRegr
     return -total / NUM_CONTEXTS
 
 
-def make_loss(**settings: bool) -> NoiseContrastiveLoss:
+def make_loss(**settings: Any) -> NoiseContrastiveLoss:
     return NoiseContrastiveLoss(UnigramNoise(COUNTS), num_noise=6, **settings).double()
 
 
 @pytest.mark.parametrize("kind", ["dense", "coded"])
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("contexts_per_chunk", [512, 4])
+@pytest.mark.parametrize("shared_by", ["all", "groups", "one"])
+@pytest.mark.parametrize("contexts_per_chunk", [512, 4, 2])
 def test_loss_and_gradients_equal_the_formula(
-    kind: str, shared: bool, contexts_per_chunk: int, monkeypatch: pytest.MonkeyPatch
+    kind: str, shared_by: str, contexts_per_chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_noise, "_CONTEXTS_PER_CHUNK", contexts_per_chunk)
     output, normaliser, h = make_parts(kind)
     # Word 0 is a target too: accidental hits must count as any other noise.
     noise_ids = torch.tensor([0, 3, 3, 8, 1, 0])
     by_position = noise_ids.expand(NUM_CONTEXTS, -1)
-    if not shared:
+    if shared_by == "one":
         noise_ids = by_position = (by_position + torch.arange(NUM_CONTEXTS)[:, None]) % NUM_WORDS
+    if shared_by == "groups":  # nine contexts: two, two, three, two
+        noise_ids = (noise_ids + torch.arange(4)[:, None]) % NUM_WORDS
+        by_position = noise_ids[torch.tensor([0, 0, 1, 1, 2, 2, 2, 3, 3])]
     inputs = [h, *output.parameters(), *normaliser.parameters()]
     expected = loss_by_hand(h, output, normaliser, by_position)
     actual = make_loss().with_noise(h, TARGETS, output, normaliser, noise_ids)
@@ -122,6 +126,14 @@ def test_draws_follow_the_generator_and_need_no_gradient(shared: bool) -> None:
     with torch.no_grad():
         assert not draw(1).requires_grad
         torch.testing.assert_close(draw(1), draw(1))
+
+
+def test_groups_of_contexts_draw_noise_words_of_their_own() -> None:
+    output, normaliser, h = make_parts("coded")
+    for group, shape in ((3, (3, 6)), (4, (2, 6)), (9, (6,)), (100, (6,))):
+        drawn = make_loss().noise.sample(shape, torch.Generator().manual_seed(4))
+        actual = make_loss(group=group)(h, TARGETS, output, normaliser, torch.Generator().manual_seed(4))
+        assert torch.equal(actual, make_loss().with_noise(h, TARGETS, output, normaliser, drawn))
 
 
 @pytest.mark.parametrize("shared", [True, False])

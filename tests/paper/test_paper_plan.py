@@ -61,6 +61,8 @@ def test_every_control_turns_one_knob_of_its_reference():
         ("lstm-z-w", "codes", "tuned"),
         ("lstm-z-w", "non-zeros", "4"),
         ("lstm-z-w", "non-zeros", "16"),
+        ("lstm-z", "noise", "shared by 256"),
+        ("lstm-z-w", "noise", "shared by 256"),
         ("lstm-s", "noise", "per position"),
         ("lstm-z", "noise", "per position"),
         ("lstm-z", "loss", "softmax"),

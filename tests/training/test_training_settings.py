@@ -27,6 +27,8 @@ def test_settings_survive_json():
         ({"clip": -1.0}, "clip -1"),
         ({"final_rate": 1.5}, "final rate 1.5"),
         ({"codes_rate": -0.1}, "codes rate -0.1"),
+        ({"noise_group": 0}, "noise group 0"),
+        ({"noise_group": 256, "loss": "nce-per-position"}, "noise group 256: only the loss nce"),
         ({"divergence": 0.5}, "divergence 0.5"),
         ({"loss": "softmax", "num_noise": 10}, "no noise words"),
         ({"batch_words": 0}, "batch words 0"),

@@ -178,6 +178,14 @@ def train(
             rich_help_panel=_LOSS, help="Noise words. \\[default: 256, or 50 for each position]", show_default=False
         ),
     ] = None,
+    noise_group: Annotated[
+        Optional[int],
+        typer.Option(
+            rich_help_panel=_LOSS,
+            help="Words of a batch that share their noise words; 256 is better. \\[default: the whole batch]",
+            show_default=False,
+        ),
+    ] = None,
     noise_power: Annotated[float, typer.Option(rich_help_panel=_LOSS, help="Power of the counts in the noise.")] = 1.0,
     normaliser: Annotated[
         Optional[Normaliser],
@@ -317,6 +325,7 @@ def train(
         loss=loss.value,
         num_noise=num_noise,
         noise_power=noise_power,
+        noise_group=noise_group,
         embedding_start=embedding_start.value,
         bias_start=bias_start.value,
         codes=codes.value,

@@ -1,9 +1,10 @@
-"""The loss of noise-contrastive estimation with noise words shared by the batch, with all gradients in one pass.
+"""The loss of noise-contrastive estimation with noise words shared by many contexts, with all gradients in one pass.
 
-x = h W^T + shift - ln Z_h for every context and noise word is the largest array of a training step. It is made, used
+x = h W^T + shift - ln Z_h for every context and noise word of its group is the largest array of a training step. It is made, used
 for the loss and for the three gradients, and dropped, for some contexts at a time, while it is in the cache.
 """
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import torch
@@ -16,21 +17,39 @@ _CONTEXTS_PER_CHUNK = 512
 _FACTORS = 8
 
 
-def shared_noise_loss(h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor) -> Tensor:
+def shared_noise_loss(
+    h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor, num_noise: int | None = None
+) -> Tensor:
     """The mean of -ln sigmoid(x(target)) - sum_noise ln sigmoid(-x(noise)) over contexts h [N, size].
 
-    `weights` [N + k, size] and `shifts` [N + k], the biases less ln(k P_n), are those of the targets and then the noise
-    words; x = weights . h + shift + `negative_log_z` [N].
+    `weights` [N + Gk, size] and `shifts` [N + Gk], the biases less ln(k P_n), are those of the targets and then of k = `num_noise`
+    noise words for each of G groups of contexts in a row, as equal as can be; without it all are one group. x = weights . h
+    + shift + `negative_log_z` [N].
     """
     with_gradients = torch.is_grad_enabled()
-    loss = _SharedNoiseLoss.apply(h, negative_log_z, weights, shifts, with_gradients)  # type: ignore[no-untyped-call]
+    each = len(weights) - len(h) if num_noise is None else num_noise
+    loss = _SharedNoiseLoss.apply(h, negative_log_z, weights, shifts, each, with_gradients)  # type: ignore[no-untyped-call]
     return cast(Tensor, loss)
+
+
+def _chunks(num_contexts: int, num_groups: int) -> Iterator[tuple[int, slice]]:
+    """The number of each group, and its contexts, some at a time."""
+    bounds = [round(group * num_contexts / num_groups) for group in range(num_groups + 1)]
+    for group, (begin, end) in enumerate(zip(bounds, bounds[1:])):
+        for first in range(begin, end, _CONTEXTS_PER_CHUNK):
+            yield group, slice(first, min(first + _CONTEXTS_PER_CHUNK, end))
 
 
 class _SharedNoiseLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor, with_gradients: bool
+        ctx: Any,
+        h: Tensor,
+        negative_log_z: Tensor,
+        weights: Tensor,
+        shifts: Tensor,
+        num_noise: int,
+        with_gradients: bool,
     ) -> Tensor:
         num_contexts = len(h)
         target_weights, noise_weights = weights[:num_contexts], weights[num_contexts:]
@@ -45,16 +64,16 @@ class _SharedNoiseLoss(torch.autograd.Function):
             for_noise_weights = for_weights[num_contexts:].zero_()
             for_z = slopes.clone()
             for_noise_shifts = torch.zeros_like(noise_shifts)
-        for begin in range(0, num_contexts, _CONTEXTS_PER_CHUNK):
-            chunk = slice(begin, begin + _CONTEXTS_PER_CHUNK)
-            x = torch.addmm(noise_shifts, h[chunk], noise_weights.t()).add_(negative_log_z[chunk, None])
+        for group, chunk in _chunks(num_contexts, len(noise_weights) // num_noise):
+            words = slice(group * num_noise, (group + 1) * num_noise)
+            x = torch.addmm(noise_shifts[words], h[chunk], noise_weights[words].t()).add_(negative_log_z[chunk, None])
             loss += _sum_of_softplus(x)
             if with_gradients:
                 noise_slopes = x.sigmoid_()
-                for_h[chunk].addmm_(noise_slopes, noise_weights)
-                for_noise_weights.addmm_(noise_slopes.t(), h[chunk])
+                for_h[chunk].addmm_(noise_slopes, noise_weights[words])
+                for_noise_weights[words].addmm_(noise_slopes.t(), h[chunk])
                 for_z[chunk] += noise_slopes.sum(1)
-                for_noise_shifts += noise_slopes.sum(0)
+                for_noise_shifts[words] += noise_slopes.sum(0)
         if with_gradients:
             ctx.save_for_backward(for_h, for_z, for_weights, torch.cat([slopes, for_noise_shifts]))
         return loss / num_contexts
@@ -64,7 +83,7 @@ class _SharedNoiseLoss(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         for_h, for_z, for_weights, for_shifts = ctx.saved_tensors
         scale = gradient / len(for_h)
-        return for_h * scale, for_z * scale, for_weights * scale, for_shifts * scale, None
+        return for_h * scale, for_z * scale, for_weights * scale, for_shifts * scale, None, None
 
 
 def _sum_of_softplus(x: Tensor) -> Tensor:

@@ -146,6 +146,8 @@ class _Rows:
         yield replace(self._control("lstm-z", "normaliser", "constant", {}), model_changes={"normaliser": "constant"})
         for variant in ("lstm-s", "lstm-z"):
             yield self._control(variant, "bias start", "uniform", {**_ZERO_BIAS, "bias_start": "uniform"})
+        for variant in ("lstm-z", "lstm-z-w"):
+            yield self._control(variant, "noise", "shared by 256", {"noise_group": 256})
         for variant in ("lstm-z", "lstm-s"):
             noise = {"loss": "nce-per-position"}
             plain = self._control(variant, "noise", "per position", noise)

@@ -25,4 +25,6 @@ def make_objective(settings: TrainingSettings, model_settings: ModelSettings, vo
     noise = UnigramNoise(vocabulary.counts, power=settings.noise_power, excluded=never_predicted(model_settings))
     if settings.loss == "sampled-softmax":
         return SampledSoftmaxLoss(noise, num_noise=settings.num_noise_words)
-    return NoiseContrastiveLoss(noise, num_noise=settings.num_noise_words, shared=settings.loss == "nce")
+    return NoiseContrastiveLoss(
+        noise, num_noise=settings.num_noise_words, shared=settings.loss == "nce", group=settings.noise_group
+    )

@@ -35,10 +35,11 @@ class TrainingSettings:
     """Settings of a training run; raises InputError for values that cannot be used.
 
     The text is the first `words` running words of the training part, all without it; the budget is `epochs` passes over it, one
-    without it. `num_noise` None takes the loss's default. `eval_every` None is a twentieth of the budget, at least 200,000 words.
-    `final_rate` is where the linear schedule ends, and `codes_rate` the rate of tuned code values, both as shares of the learning
-    rate. `clip` bounds the norm of the whole gradient, and `divergence` says how many times its lowest level the loss may rise to;
-    0 turns either off. `patience` stops after so many evaluations without progress.
+    without it. `num_noise` None takes the loss's default, and about `noise_group` words share their noise words, without it the
+    whole batch. `eval_every` None is a twentieth of the budget, at least 200,000 words. `final_rate` is where the linear schedule
+    ends, and `codes_rate` the rate of tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole
+    gradient, and `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after
+    so many evaluations without progress.
     """
 
     words: int | None = None
@@ -53,6 +54,7 @@ class TrainingSettings:
     loss: LossName = "nce"
     num_noise: int | None = None
     noise_power: float = 1.0
+    noise_group: int | None = None
     embedding_start: EmbeddingStart = "random"
     bias_start: BiasStart = "unigram"
     codes: CodesName = "learned"
@@ -67,8 +69,8 @@ class TrainingSettings:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} {getattr(self, name)!r}: choose one of {', '.join(choices)}")
-        positive = ("words", "epochs", "batch_words", "learning_rate", "num_noise", "eval_every", "checkpoint_every")
-        for name in (*positive, "dev_words", "patience", "threads"):
+        positive = ("words", "epochs", "batch_words", "learning_rate", "num_noise", "noise_group", "eval_every")
+        for name in (*positive, "checkpoint_every", "dev_words", "patience", "threads"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise InputError(f"{name.replace('_', ' ')} {value}: give a number greater than 0")
@@ -81,6 +83,10 @@ class TrainingSettings:
             if not 0 <= getattr(self, name) <= 1:
                 told = f"{name.replace('_', ' ')} {getattr(self, name)}"
                 raise InputError(f"{told}: give a share of the learning rate, from 0 to 1")
+        if self.loss != "nce" and self.noise_group is not None:
+            raise InputError(
+                f"noise group {self.noise_group}: only the loss nce shares noise words among some of a batch"
+            )
         if self.loss == "softmax" and self.num_noise is not None:
             raise InputError("the full softmax draws no noise words; leave their number out")
 

@@ -61,7 +61,8 @@ def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Noise",
             "50 noise words for each word.",
-            "256 noise words shared by a batch of 2,048 words, which makes them one matrix product.",
+            "256 noise words shared by a batch of 2,048 words, which makes them one matrix product. The controls have noise for "
+            "each word and for groups of words too.",
         ),
         ("Batch", "256 words.", "2,048 words: per minute of training it learns more on two cores."),
         (

@@ -99,6 +99,12 @@ MEANINGS: dict[tuple[str, str], Meaning] = {
         "noise shared by the batch costs quality, so the paper's way would lower all perplexities here",
         "noise shared by the batch is as good as the paper's way",
     ),
+    ("noise", "shared by 256"): Meaning(
+        "with noise words shared by 256 words instead of a batch of 2,048",
+        "noise shared by the whole batch is the better choice",
+        "noise shared by the whole batch costs quality, which smaller groups get back with products of the same size",
+        "it does not matter how many words share their noise",
+    ),
     ("loss", "softmax"): Meaning(
         "with the full softmax for a loss",
         "noise-contrastive estimation does not cost quality here",
@@ -106,14 +112,15 @@ MEANINGS: dict[tuple[str, str], Meaning] = {
         "noise-contrastive estimation does as well as the full softmax",
     ),
 }
-# The models that each knob is turned on; None is whichever model was run.
-EXPECTED: dict[str, tuple[str | None, ...]] = {
+# The models that each knob is turned on, or each setting of it; None is whichever model was run.
+EXPECTED: dict[str | tuple[str, str], tuple[str | None, ...]] = {
     "embedding start": ("lstm-z", "lstm-z-w"),
     "bias start": ("lstm-s", "lstm-z"),
     "normaliser": ("lstm-z",),
     "codes": ("lstm-z-w",),
     "non-zeros": ("lstm-z-w",),
-    "noise": ("lstm-s", "lstm-z"),
+    ("noise", "per position"): ("lstm-s", "lstm-z"),
+    ("noise", "shared by 256"): ("lstm-z", "lstm-z-w"),
     "loss": (None,),
 }
 
@@ -132,7 +139,7 @@ def make_controls(cells: Mapping[tuple[Any, ...], Cell]) -> list[dict[str, Any]]
         done = sorted(found.get(key, []), key=lambda row: (row["model"], row["vocab_size"]))
         missing = [
             model
-            for model in EXPECTED.get(key[0], ())
+            for model in EXPECTED.get(key) or EXPECTED.get(key[0], ())
             if (model is None and not done) or (model and model not in {row["model"] for row in done})
         ]
         rows += done + [_missing_row(key, model) for model in missing]
