@@ -114,6 +114,19 @@ def test_claims_on_kneser_ney_hold_below_nine_tenths(record: Make) -> None:
         assert claim(tables, "same number of words")["holds"] is holds
 
 
+def test_claims_on_zregression_are_held_against_the_controls_too(record: Make) -> None:
+    seeds = [record("lstm-z", 22_000, seed=seed, ppl=ppl) for seed, ppl in ((1, 100.0), (2, 100.1))]
+    for setting, level, holds in (("per position", 100.1, None), ("per position", 120.0, True), ("other", 120.0, None)):
+        turned = {"table": "noise", "setting": setting, "reference": ""}
+        pair = [
+            record(model, 22_000, group="control", control=turned, name=model, ppl=ppl)
+            for model, ppl in (("lstm-s", level), ("lstm-z", 100.0))
+        ]
+        found = claim(make_tables([*seeds, *pair], EMPTY, EMPTY), "noise for each position, as in the paper")
+        assert found["holds"] is holds
+        assert ("not run yet" in found["says"]) == (setting == "other")
+
+
 def test_made_up_cells_check_the_other_claims(tables: dict[str, Any]) -> None:
     assert claim(tables, "becomes unstable")["holds"] is True
     assert claim(tables, "hardly grows")["holds"] is True

@@ -76,7 +76,7 @@ def make_tables(records: Iterable[Record], corpus: Mapping[str, Any], about: Map
         "more_words": more_words,
         "controls": make_controls(cells),
         "figure4": memory_grid(rows),
-        "claims": make_claims(rows, sizes, details),
+        "claims": make_claims(rows, sizes, details, _controls(cells)),
         "spread": _spread(cells),
         "runs": {
             record["name"]: {fact: record.get(fact) for fact in _RUN_FACTS}
@@ -93,6 +93,16 @@ def without_nonfinite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [without_nonfinite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _controls(cells: Mapping[tuple[Any, ...], Cell]) -> dict[tuple[str, str], dict[tuple[str, int], Cell]]:
+    """The cells of controls by knob and setting, then by model and vocabulary size."""
+    found: dict[tuple[str, str], dict[tuple[str, int], Cell]] = {}
+    for cell in cells.values():
+        if cell.first["group"] == "control":
+            knob = (str(cell.first["control"]["table"]), str(cell.first["control"]["setting"]))
+            found.setdefault(knob, {})[str(cell.first["model"]), cell.first["vocab_size"]] = cell
+    return found
 
 
 def _in_order(models: Iterable[str]) -> list[str]:
