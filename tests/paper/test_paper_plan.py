@@ -65,6 +65,7 @@ def test_every_control_turns_one_knob_of_its_reference():
         ("lstm-z-w", "noise", "shared by 256"),
         ("lstm-s", "noise", "per position"),
         ("lstm-z", "noise", "per position"),
+        ("lstm-z-w", "noise", "per position"),
         ("lstm-z", "loss", "softmax"),
     }
     for cell in controls:

@@ -122,7 +122,9 @@ def test_claims_on_zregression_are_held_against_the_controls_too(record: Make) -
             record(model, 22_000, group="control", control=turned, name=model, ppl=ppl)
             for model, ppl in (("lstm-s", level), ("lstm-z", 100.0))
         ]
-        found = claim(make_tables([*seeds, *pair], EMPTY, EMPTY), "noise for each position, as in the paper")
+        found = claim(
+            make_tables([*seeds, *pair], EMPTY, EMPTY), "ahead of LSTM-s with noise for each position, as in the paper"
+        )
         assert found["holds"] is holds
         assert ("not run yet" in found["says"]) == (setting == "other")
 

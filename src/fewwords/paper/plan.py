@@ -148,13 +148,13 @@ class _Rows:
             yield self._control(variant, "bias start", "uniform", {**_ZERO_BIAS, "bias_start": "uniform"})
         for variant in ("lstm-z", "lstm-z-w"):
             yield self._control(variant, "noise", "shared by 256", {"noise_group": 256})
-        for variant in ("lstm-z", "lstm-s"):
-            noise = {"loss": "nce-per-position"}
+        noise = {"loss": "nce-per-position"}
+        for variant in ("lstm-z", "lstm-s", "lstm-z-w"):
             plain = self._control(variant, "noise", "per position", noise)
             yield plain
-            # such noise reaches rare words often enough to move their biases
-            from_zero = self._control(variant, "bias start", "zero per position", {**noise, **_ZERO_BIAS})
-            yield replace(from_zero, control=Control("bias start", "zero per position", plain.name))
+            if variant != "lstm-z-w":  # such noise reaches rare words often enough to move their biases
+                from_zero = self._control(variant, "bias start", "zero per position", {**noise, **_ZERO_BIAS})
+                yield replace(from_zero, control=Control("bias start", "zero per position", plain.name))
         yield self._control("lstm-z", "loss", "softmax", {"loss": "softmax"})
 
     def _control(self, variant: str, knob: str, setting: str, changes: Mapping[str, Any]) -> Cell:

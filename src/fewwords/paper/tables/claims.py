@@ -58,6 +58,18 @@ ORDERS = (
     Order("LSTM-z is ahead of KN3 even when KN3 is trained on the whole corpus", "lstm-z", "kn3-all"),
     Order("LSTM-z is ahead of the log-bilinear LBL5", "lstm-z", "lbl5"),
     Order("LSTM-z,w is ahead of LSTM-z at every vocabulary size: coding costs nothing", "lstm-z-w", "lstm-z"),
+    Order(
+        "LSTM-z,w is ahead of LSTM-z with noise for each position, as in the paper",
+        "lstm-z-w",
+        "lstm-z",
+        control=("noise", "per position"),
+    ),
+    Order(
+        "LSTM-z,w is ahead of LSTM-z with noise shared by 256 words, the better way of sharing it",
+        "lstm-z-w",
+        "lstm-z",
+        control=("noise", "shared by 256"),
+    ),
     Order("LSTM-z,wb is ahead of LSTM-z when the vocabulary is small", "lstm-z-wb", "lstm-z", highest=20_000),
     Order("LSTM-z,wb is behind LSTM-z when the vocabulary is over 20,000", "lstm-z", "lstm-z-wb", lowest=20_001),
 )

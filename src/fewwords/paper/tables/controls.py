@@ -119,7 +119,7 @@ EXPECTED: dict[str | tuple[str, str], tuple[str | None, ...]] = {
     "normaliser": ("lstm-z",),
     "codes": ("lstm-z-w",),
     "non-zeros": ("lstm-z-w",),
-    ("noise", "per position"): ("lstm-s", "lstm-z"),
+    ("noise", "per position"): ("lstm-s", "lstm-z", "lstm-z-w"),
     ("noise", "shared by 256"): ("lstm-z", "lstm-z-w"),
     "loss": (None,),
 }
