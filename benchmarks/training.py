@@ -136,6 +136,8 @@ def contenders(work: Path | None, folder: Path) -> Iterator[tuple[str, Callable[
     small_coded = codes_of(work, 10_000, real)
     yield "coded_words_per_second_10k", Training("lstm-z-w", small, vocabulary_of(10_000), small_coded, nce).step, 10
     yield "dense_words_per_second_50k", Training("lstm-z", large, vocabulary, None, nce).step, 10
+    grouped = TrainingSettings(noise_group=256)
+    yield "grouped_noise_words_per_second_50k", Training("lstm-z-w", large, vocabulary, coded, grouped).step, 10
     per_position = TrainingSettings(loss="nce-per-position")
     yield "per_position_words_per_second_50k", Training("lstm-z-w", large, vocabulary, coded, per_position).step, 5
     # a head of the words that are the base of the codes, and the small head that makes torch's softmax fastest

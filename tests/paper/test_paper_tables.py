@@ -138,6 +138,16 @@ def test_made_up_cells_check_the_other_claims(tables: dict[str, Any]) -> None:
     assert claim(tables, "when the biases of both start at zero")["holds"] is True
 
 
+def test_training_that_rises_and_recovers_is_unstable(record: Make) -> None:
+    for curve, holds in (([300.0, 500.0, 200.0], True), ([300.0, 250.0, 200.0], False)):
+        runs = [record("lstm-s-zero-bias", 22_000), record("lstm-z-zero-bias", 22_000)]
+        for run, values in zip(runs, (curve, [300.0, 250.0, 200.0])):
+            run["curve"] = [{"words": 1.0, "dev_perplexity": value} for value in values]
+        found = claim(make_tables(runs, EMPTY, EMPTY), "becomes unstable")
+        assert found["holds"] is holds
+    assert "1.67" not in found["says"]
+
+
 def test_controls_say_what_the_numbers_say(tables: dict[str, Any]) -> None:
     random = control(tables, "codes: random", "lstm-z-w")
     assert random["ratio"] == pytest.approx(random["mean"] / tables["table3"]["lstm-z-w"]["22000"]["mean"])
