@@ -13,4 +13,4 @@ def comma_list(option: str, text: str, read: Callable[[str], T], example: str) -
     try:
         return [read(value) for value in text.replace(",", " ").split()]
     except ValueError:
-        raise InputError(f"{option} {text}: give values with commas between them, as {example}") from None
+        raise InputError(f"{option} {text}: give numbers with commas between them, as {example}") from None
