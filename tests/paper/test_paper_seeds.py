@@ -25,7 +25,17 @@ def test_spread_is_the_sample_deviation_over_the_mean(record: Make) -> None:
     assert cell.first["seed"] == 1
 
 
-def test_one_seed_takes_the_largest_spread_measured_elsewhere(record: Make) -> None:
+def test_one_seed_takes_the_spread_of_the_same_model_elsewhere(record: Make) -> None:
+    found = [record("lstm-s", 22_000, seed=1, ppl=100.0), record("lstm-s", 22_000, seed=2, ppl=110.0)]
+    found += [record("lstm-z", 22_000, seed=1, ppl=100.0), record("lstm-z", 22_000, seed=2, ppl=101.0)]
+    found += [record("lstm-z", 50_000, ppl=90.0), record("kn3", 50_000, ppl=90.0)]
+    cell = cell_of(found, "lstm-z-v50000")
+    assert cell.pooled
+    assert cell.spread == pytest.approx(statistics.stdev([100, 101]) / 100.5)
+    assert (cell_of(found, "kn3-v50000").spread, cell_of(found, "kn3-v50000").pooled) == (0.0, False)
+
+
+def test_one_seed_of_a_model_without_spread_takes_the_largest_of_all(record: Make) -> None:
     found = [record("lstm-s", 22_000, seed=1, ppl=100.0), record("lstm-s", 22_000, seed=2, ppl=110.0)]
     found += [record("lstm-z", 22_000, seed=1, ppl=100.0), record("lstm-z", 22_000, seed=2, ppl=101.0)]
     cell = cell_of([*found, record("lstm-z-w", 22_000, ppl=90.0)], "lstm-z-w-v22000")

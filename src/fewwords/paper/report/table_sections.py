@@ -92,7 +92,10 @@ def table3(tables: Tables, small: bool) -> Markup:
         note += " Diverged: worse than a uniform guess over the vocabulary."
     pooled = tables["spread"]["pooled"]
     if pooled is not None:
-        note += f" The largest spread of seeds, {100 * pooled:.1f} %, stands in for cells with one seed."
+        note += (
+            " For cells with one seed the largest spread of the same model at other sizes stands in, or the largest of all, "
+            f"{100 * pooled:.1f} %."
+        )
     shown = table(_size_headers(sizes), rows, sticky=True)
     return section("table3", "Table 3. Perplexity", shown, paragraph(note, class_="soft"), _table3_details(tables))
 

@@ -224,7 +224,7 @@ def _more_words(cells: Mapping[tuple[Any, ...], Cell]) -> list[dict[str, Any]]:
 
 
 def _spread(cells: Mapping[tuple[Any, ...], Cell]) -> dict[str, Any]:
-    """The spread that stands in for cells with one seed, and how many cells have several."""
+    """The largest spread of seeds, and how many cells have several."""
     several = [cell for cell in cells.values() if len(cell.records) > 1]
     own = [cell.spread for cell in several if cell.spread is not None and not starts_at_zero(cell.first)]
     return {"pooled": max(own, default=None), "cells_with_several_seeds": len(several)}

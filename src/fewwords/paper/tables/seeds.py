@@ -1,9 +1,10 @@
 """Several seeds of one cell, and whether two cells differ by more than seeds do.
 
 A cell's spread is the sample standard deviation of its perplexities over their mean. A cell with a single seed has none of its own;
-the largest that was measured elsewhere stands in for it ("pooled"). Two cells differ when their ratio is further from
-one than twice the larger of their spreads. Models whose biases start at zero are known to be unstable, so their
-spread stands in for their like alone.
+the largest of the same model elsewhere stands in for it ("pooled"), or the largest of all where that model has none. Two cells
+differ when their ratio is further from one than twice the larger of their spreads. Models whose biases start at zero are known to
+be unstable, so their spread stands in for their like alone, and the largest of all for them. A Kneser-Ney model has no seed and
+no spread.
 """
 
 import math
@@ -82,11 +83,19 @@ def gather_cells(records: Iterable[Record]) -> dict[tuple[Any, ...], Cell]:
     steady = {key: spread for key, spread in own.items() if not starts_at_zero(gathered[key][0])}
     cells = {}
     for key, found in gathered.items():
-        elsewhere = own if starts_at_zero(found[0]) else steady
-        pooled = max((spread for spread in elsewhere.values() if spread is not None), default=None)
+        if str(found[0]["variant"]).startswith("kn"):
+            cells[key] = Cell(tuple(found), 0.0)
+            continue
+        from_zero = starts_at_zero(found[0])
+        alike = {} if from_zero else {each: spread for each, spread in steady.items() if each[1] == found[0]["model"]}
+        pooled = _largest(alike) or _largest(own if from_zero else steady)
         spread = own[key]
         cells[key] = Cell(tuple(found), pooled if spread is None else spread, spread is None and pooled is not None)
     return cells
+
+
+def _largest(spreads: Mapping[tuple[Any, ...], float | None]) -> float | None:
+    return max((spread for spread in spreads.values() if spread is not None), default=None)
 
 
 def cell_key(record: Record) -> tuple[Any, ...]:
