@@ -220,6 +220,7 @@ def test_bad_input_is_told_in_one_line(
         ([*pair, text, "--weights", "nan,1"], "--weights nan,1: weights are numbers from 0 to 1"),
         ([*pair, text, "--weights", "1"], "--weights 1: 1 weights for 2 models"),
         ([*pair, text, "--weights", "half"], "--weights half: give numbers"),
+        ([*pair, text, "--weights", "0.7,,0.3"], "--weights 0.7,,0.3: give numbers"),
         ([*pair, text, "--output", work / "kn2", "--force"], "kn2: one of the models to mix"),
         ([*pair, text, "--output", work / "kn1"], "kn1: there is a model already; use --force"),
         ([*pair, text, "--output", text], "text: a file"),

@@ -11,6 +11,6 @@ def comma_list(option: str, text: str, read: Callable[[str], T], example: str) -
     from fewwords.errors import InputError
 
     try:
-        return [read(value) for value in text.replace(",", " ").split()]
+        return [read(value) for value in text.split(",")]
     except ValueError:
         raise InputError(f"{option} {text}: give numbers with commas between them, as {example}") from None

@@ -283,7 +283,7 @@ def train(
             vocabulary_size=vocab_size,
             words=words,
             interpolate=interpolate,
-            prune=comma_list("--prune", prune or "", int, "0,0,1"),
+            prune=_thresholds(prune),
             discount_fallback=discount_fallback,
             memory_mib=memory_mib,
             output=output,
@@ -383,6 +383,12 @@ def _order(model: Model, order: int | None) -> int:
             f"--model {model.value} and --order {order} contradict each other; give --model kn --order {order}"
         )
     return int(named or order or 0)
+
+
+def _thresholds(prune: str | None) -> list[int]:
+    # blanks between them will do too
+    thresholds = (prune or "").replace(",", " ").split()
+    return comma_list("--prune", ",".join(thresholds), int, "0,0,1") if thresholds else []
 
 
 def _train_kneser_ney(work: Path, order: int, **settings: Any) -> None:

@@ -69,7 +69,8 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
         stems.set(color="#0072b2", linewidth=1.3)
         panel.axhline(0, color="0.6", linewidth=0.8)
         for label in _labels(explanation, base_size, 1.18 * highest):
-            panel.text(label.x, label.y, label.word, ha=label.side, va="center", fontsize=8, parse_math=False)
+            at = label.right if label.side == "right" else label.left
+            panel.text(at, label.y, label.word, ha=label.side, va="center", fontsize=8, parse_math=False)
             if label.y > label.weight:  # a line to the stem that it belongs to
                 panel.plot(
                     [label.rank] * 2, [label.weight, label.y], color="0.5", linewidth=0.9, linestyle=":", zorder=0
@@ -90,12 +91,11 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
 
 @dataclass(frozen=True)
 class _Label:
-    """A word beside its stem, or above it: `x` is where it begins, or ends when `side` is right."""
+    """A word beside its stem, or above it, from `left` to `right`; `side` is the one that touches the stem."""
 
     word: str
     rank: int
     weight: float
-    x: float
     y: float
     side: str
     left: float
@@ -116,5 +116,5 @@ def _labels(explanation: Explanation, base_size: int, top: float) -> list[_Label
             or any(left <= other <= right and high > y - _LINE * top / 2 for other, high, _ in stems if other != rank)
         ):
             y += 0.01 * top
-        placed.append(_Label(word, rank, weight, x, y, side, left, right))
+        placed.append(_Label(word, rank, weight, y, side, left, right))
     return placed

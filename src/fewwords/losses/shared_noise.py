@@ -17,18 +17,15 @@ _CONTEXTS_PER_CHUNK = 512
 _FACTORS = 8
 
 
-def shared_noise_loss(
-    h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor, num_noise: int | None = None
-) -> Tensor:
+def shared_noise_loss(h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor, num_noise: int) -> Tensor:
     """The mean of -ln sigmoid(x(target)) - sum_noise ln sigmoid(-x(noise)) over contexts h [N, size].
 
     `weights` [N + Gk, size] and `shifts` [N + Gk], the biases less ln(k P_n), are those of the targets and then of k = `num_noise`
-    noise words for each of G groups of contexts in a row, as equal as can be; without it all are one group. x = weights . h
-    + shift + `negative_log_z` [N].
+    noise words for each of G groups of contexts in a row, as equal as can be. x = weights . h + shift + `negative_log_z` [N].
     """
     with_gradients = torch.is_grad_enabled()
-    each = len(weights) - len(h) if num_noise is None else num_noise
-    loss = _SharedNoiseLoss.apply(h, negative_log_z, weights, shifts, each, with_gradients)  # type: ignore[no-untyped-call]
+    arguments = (h, negative_log_z, weights, shifts, num_noise, with_gradients)
+    loss = _SharedNoiseLoss.apply(*arguments)  # type: ignore[no-untyped-call]
     return cast(Tensor, loss)
 
 

@@ -78,8 +78,7 @@ class Trainer:
         self.model.to(device).train()
         self.objective.to(device)
         self.group.share_parameters(self.model)
-        tuned = self.model.codes is not None and self.model.codes.tuned
-        shares = {"codes.values": self.settings.codes_rate} if tuned else {}
+        shares = {"codes.values": self.settings.codes_rate} if self.model.settings.tune_codes else {}
         self.optimiser = Optimiser(self.model.named_parameters(), shares)
         self.watch = LossWatch(self.settings.divergence)
         self.noise_generator = torch.Generator(device).manual_seed(self._seed(0))

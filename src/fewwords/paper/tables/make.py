@@ -98,10 +98,9 @@ def without_nonfinite(value: Any) -> Any:
 def _controls(cells: Mapping[tuple[Any, ...], Cell]) -> dict[tuple[str, str], dict[tuple[str, int], Cell]]:
     """The cells of controls by knob and setting, then by model and vocabulary size."""
     found: dict[tuple[str, str], dict[tuple[str, int], Cell]] = {}
-    for cell in cells.values():
-        if cell.first["group"] == "control":
-            knob = (str(cell.first["control"]["table"]), str(cell.first["control"]["setting"]))
-            found.setdefault(knob, {})[str(cell.first["model"]), cell.first["vocab_size"]] = cell
+    for (group, model, size, knob, setting, _), cell in cells.items():
+        if group == "control":
+            found.setdefault((knob, setting), {})[model, size] = cell
     return found
 
 
