@@ -27,9 +27,9 @@ VARIANTS_AND_SHAPES = [
 
 
 def make_model(variant: str, **changes: object) -> LanguageModel:
-    settings = settings_of(
-        variant, **{"embedding_size": 6 if VARIANTS[variant].tied else 4, "hidden_size": 6, **changes}
-    )
+    """A small model; LSTMs untied, as in the paper's tables, unless told otherwise."""
+    tied = VARIANTS[variant].encoder == "log-bilinear"
+    settings = settings_of(variant, **{"tied": tied, "embedding_size": 6 if tied else 4, "hidden_size": 6, **changes})
     codes = random_codes(NUM_WORDS, BASE_SIZE, NONZEROS, seed=0) if settings.is_coded else None
     return LanguageModel(settings, NUM_WORDS, codes)
 

@@ -17,8 +17,9 @@ SENTENCES = torch.tensor([[5, 9, 24, 3], [20, 4, 0, 13]])
 
 def make(variant, seed=1, **changes):
     torch.manual_seed(seed)
-    embedding_size = SIZE if VARIANTS[variant].tied else 6
-    settings = settings_of(variant, **{"embedding_size": embedding_size, "hidden_size": SIZE, **changes})
+    tied = VARIANTS[variant].encoder == "log-bilinear"
+    defaults = {"tied": tied, "embedding_size": SIZE if tied else 6, "hidden_size": SIZE}
+    settings = settings_of(variant, **{**defaults, **changes})
     model = LanguageModel(settings, NUM_WORDS, CODES if settings.is_coded else None)
     with torch.no_grad():
         model.output.bias.normal_()
@@ -131,6 +132,15 @@ def test_tying_shares_one_matrix_and_dropout_is_only_for_training():
     assert torch.equal(model.predictions(SENTENCES).contexts, model.predictions(SENTENCES).contexts)
 
 
+def test_coded_lstms_are_tied_unless_their_sizes_differ():
+    assert settings_of("lstm-z-w").tied
+    assert settings_of("lstm-z-wb").tied
+    assert not settings_of("lstm-z").tied
+    assert not settings_of("lstm-z-w", hidden_size=300).tied
+    assert not settings_of("lstm-z-w", tied=False).tied
+    assert settings_of("lstm-z-w", hidden_size=300, embedding_size=300).tied
+
+
 def test_tuned_codes_stay_non_negative():
     model = make("lstm-z-w", tune_codes=True)
     with torch.no_grad():
@@ -162,7 +172,7 @@ def test_a_new_coded_model_has_the_variants_parameters():
         ("lstm-z", {"tune_codes": True}, "no codes to tune"),
         ("lbl5", {"num_layers": 2}, "one layer"),
         ("lbl5", {"context_size": 0}, "at least 1"),
-        ("lbl5", {"hidden_size": 9}, "one size"),
+        ("lbl5", {"hidden_size": 9, "tied": True}, "one size"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(variant, changes, named):

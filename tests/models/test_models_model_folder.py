@@ -108,7 +108,7 @@ def test_an_unfinished_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match="not the vocabulary"):
         load_model(tmp_path / "m")
     (tmp_path / "m" / "model.json").write_text(
-        json.dumps({**facts, "settings": {**facts["settings"], "hidden_size": 7}})
+        json.dumps({**facts, "settings": {**facts["settings"], "num_layers": 2}})
     )
     with pytest.raises(InputError, match="does not fit"):
         load_model(tmp_path / "m")

@@ -46,7 +46,7 @@ CONTROLS = [
 def memory_of(variant: str, vocab_size: int) -> Memory | None:
     if variant not in VARIANTS:
         return None
-    settings = settings_of(variant)
+    settings = settings_of(variant, tied=variant == "lbl5")  # as in the paper's tables
     nonzeros = round(NONZEROS * (vocab_size - BASE_ROWS)) if settings.is_coded else 0
     return settings_memory(settings, vocab_size, BASE_ROWS if settings.is_coded else 0, nonzeros)
 

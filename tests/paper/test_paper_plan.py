@@ -4,8 +4,9 @@ import pytest
 
 from fewwords.errors import InputError
 from fewwords.models import settings_of
-from fewwords.paper.plan import MODELS, VOCABULARY_SIZES, make_plan
+from fewwords.paper.plan import LARGER_SIZES, MODELS, VOCABULARY_SIZES, make_plan
 from fewwords.training import TrainingSettings
+from fewwords.training.settings import PRESETS
 
 
 def test_the_whole_plan_has_every_row_at_every_size():
@@ -15,30 +16,17 @@ def test_the_whole_plan_has_every_row_at_every_size():
     assert len({cell.name for cell in plan}) == len(plan)
 
 
-def test_rows_of_table_3_share_start_and_budget():
+def test_rows_of_table_3_share_recipe_and_budget():
     for cell in make_plan(5_000_000):
         if cell.group == "table 3" and cell.is_neural:
-            start = (cell.training_changes["embedding_start"], cell.training_changes["bias_start"])
-            assert start == ("vectors", "zero" if cell.model.endswith("-zero-bias") else "unigram")
-            assert cell.words == 5_000_000
-            assert not cell.model_changes
+            start = {"bias_start": "zero", "divergence": 0.0} if cell.model.endswith("-zero-bias") else {}
+            assert (cell.words, cell.training_changes, cell.tune_rate) == (5_000_000, start, False)
+            assert settings_of(cell.variant, **cell.model_changes).tied == (cell.model == "lbl5")
 
 
 def test_kneser_ney_reads_the_words_of_its_column_or_all():
-    words = {cell.model: cell.words for cell in make_plan(70_000) if not cell.is_neural}
+    words = {cell.model: cell.words for cell in make_plan(70_000, more_words=()) if not cell.is_neural}
     assert words == {"kn3": 70_000, "kn3-all": None}
-
-
-def test_each_variant_chooses_its_rate_once_and_before_it_is_needed():
-    plan = make_plan(5_000_000)
-    choosers = [cell for cell in plan if cell.is_neural and cell.rate_from is None]
-    assert sorted(cell.variant for cell in choosers) == ["lbl5", "lstm-s", "lstm-z", "lstm-z-w", "lstm-z-wb"]
-    assert {cell.vocabulary_size for cell in choosers} == {22_000}
-    seen: dict[str, str] = {}
-    for cell in plan:
-        if cell.rate_from is not None:
-            assert seen[cell.rate_from] == cell.variant
-        seen[cell.name] = cell.variant
 
 
 def test_every_control_turns_one_knob_of_its_reference():
@@ -52,8 +40,11 @@ def test_every_control_turns_one_knob_of_its_reference():
         ("lstm-z", "bias start", "zero"),
         ("lstm-s", "bias start", "uniform"),
         ("lstm-z", "bias start", "uniform"),
-        ("lstm-s", "bias start", "zero per position"),
-        ("lstm-z", "bias start", "zero per position"),
+        ("lstm-z", "tying", "tied"),
+        ("lstm-z-w", "tying", "tied"),
+        ("lstm-s", "recipe", "paper"),
+        ("lstm-z", "recipe", "paper"),
+        ("lstm-z-w", "recipe", "paper"),
         ("lstm-s", "normaliser", "one"),
         ("lstm-z", "normaliser", "constant"),
         ("lstm-z-w", "codes", "random"),
@@ -61,8 +52,8 @@ def test_every_control_turns_one_knob_of_its_reference():
         ("lstm-z-w", "codes", "tuned"),
         ("lstm-z-w", "non-zeros", "4"),
         ("lstm-z-w", "non-zeros", "16"),
-        ("lstm-z", "noise", "shared by 256"),
-        ("lstm-z-w", "noise", "shared by 256"),
+        ("lstm-z", "noise", "shared by the batch"),
+        ("lstm-z-w", "noise", "shared by the batch"),
         ("lstm-s", "noise", "per position"),
         ("lstm-z", "noise", "per position"),
         ("lstm-z-w", "noise", "per position"),
@@ -79,31 +70,60 @@ def test_every_control_turns_one_knob_of_its_reference():
             return {**model, **training, "max_nonzeros": each.max_nonzeros}
 
         mine, theirs = facts(cell), facts(reference)
-        assert len([name for name in mine if mine[name] != theirs[name]]) == 1, cell.name
+        turned = {name for name in mine if mine[name] != theirs[name]}
+        if cell.control.table == "recipe":
+            assert cell.tune_rate
+            assert turned == set(PRESETS["paper"]) - {"divergence", "tied"}  # the rows are untied already
+        else:
+            assert len(turned) == 1, cell.name
 
 
 def test_a_plan_of_few_rows_depends_on_no_other():
-    plan = make_plan(1_000, [100], ["lstm-z-zero-bias", "kn3"], num_seeds=1)
+    plan = make_plan(1_000, [100], ["lstm-z-zero-bias", "kn3"], more_words=(), num_seeds=1)
     assert [cell.name for cell in plan] == ["kn3-v100-w1k", "lstm-z-zero-bias-v100-w1k"]
-    assert plan[1].rate_from is None
 
 
 def test_more_words_and_seeds():
-    plan = make_plan(5_000_000, more_words=[None, 20_000_000, 4_000_000], num_seeds=2)
+    plan = make_plan(5_000_000, more_words=[20_000_000, 4_000_000], num_seeds=2)
     longer = [cell for cell in plan if cell.group == "more words"]
     assert {cell.vocabulary_size for cell in longer} == {50_000}
-    assert [(cell.name, cell.words) for cell in longer] == [
-        ("lstm-z-v50000-w20M", 20_000_000),
-        ("lstm-z-w-v50000-w20M", 20_000_000),
-        ("lstm-z-v50000", None),
-        ("lstm-z-w-v50000", None),
-    ]
+    names = ["kn3-v50000-w20M", "lstm-z-v50000-w20M", "lstm-z-w-v50000-w20M"]
+    assert [(cell.name, cell.words) for cell in longer] == [(name, 20_000_000) for name in names]
     repeated = [(cell.model, cell.vocabulary_size) for cell in plan if cell.seed == 2]
     assert repeated[:3] == [("lstm-s", 22_000), ("lstm-z", 22_000), ("lstm-z-w", 22_000)]
     assert len(set(repeated)) == len(repeated) == 10
     assert {pair for pair in repeated if pair[0] == "lstm-z-wb"} == {("lstm-z-wb", size) for size in VOCABULARY_SIZES}
     assert not [cell for cell in make_plan(5_000_000, num_seeds=1) if cell.seed > 1]
     assert not [cell for cell in make_plan(5_000_000, more_words=()) if cell.group == "more words"]
+
+
+def test_the_papers_size_comes_first_and_the_most_telling_cells_of_it_before_all():
+    plan = make_plan(5_000_000, all_words=True, larger_sizes=LARGER_SIZES)
+    long = [cell.name for cell in plan if cell.words is None and cell.is_neural]
+    assert long == [
+        "lstm-z-w-v50000",
+        "lstm-z-v50000",
+        "lstm-z-w-tied-v50000",
+        "lstm-z-tied-v50000",
+        "lstm-z-w-v22000",
+        "lstm-z-v22000",
+        "lstm-z-w-v200000",
+        "lstm-z-w-v36000",
+        "lstm-z-v36000",
+        "lstm-z-w-v10000",
+        "lstm-z-v10000",
+        "lstm-s-v50000",
+        "lstm-z-wb-v50000",
+        "lbl5-v50000",
+        "lstm-z-w-v100000",
+    ]
+    neural = [cell.name for cell in plan if cell.is_neural]
+    assert neural[: len(long)] == long
+    counted = {(cell.model, cell.vocabulary_size) for cell in plan if cell.words is None and not cell.is_neural}
+    assert counted == {("kn3-all", size) for size in (*VOCABULARY_SIZES, *LARGER_SIZES)} | {
+        ("kn5-all", size) for size in VOCABULARY_SIZES
+    }
+    assert len({cell.name for cell in plan}) == len(plan)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
 from fewwords.evaluation import evaluate, part_perplexity
 from fewwords.models import load_model
-from fewwords.paper import cells, make_plan, plan_status, run, run_plan
+from fewwords.paper import cells, make_plan, plan_status, run_plan
 from fewwords.paper.cells import cell_folder, read_record, record_path, run_cell
 from fewwords.vectors.word_vectors import WordVectors
 
@@ -75,18 +75,29 @@ def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
     )
     assert [line["words"] for line in dense["curve"]] == sorted(line["words"] for line in dense["curve"])
     assert {"dev_loss", "log_z_mean", "gap_mean"} < set(dense["curve"][-1])
-    assert dense["learning_rate"] in [trial["learning_rate"] for trial in dense["trials"]]
+    assert (dense["learning_rate"], dense["trials"]) == (0.008, [])
     assert records["kn3-v30-w2k"]["memory"] is None
 
 
-def test_cells_take_the_rate_that_was_chosen(work):
-    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=(), controls=False, num_seeds=1)
-    chosen = run_cell(work, chooser, base_size=BASE_SIZE, threads=1)
-    assert len(chosen["trials"]) == 5
-    record = run_cell(work, other, base_size=BASE_SIZE, threads=1)
-    assert record["trials"] == []
-    assert record["learning_rate"] == chosen["learning_rate"]
-    assert f"--learning-rate {chosen['learning_rate']}" in record["command"]
+def test_a_cell_of_the_papers_recipe_chooses_its_rate(work):
+    plan = make_plan(600, [30], ["lstm-z"], more_words=(), num_seeds=1)
+    (cell,) = [cell for cell in plan if cell.control is not None and cell.control.table == "recipe"]
+    record = run_cell(work, cell, base_size=BASE_SIZE, threads=1)
+    assert len(record["trials"]) == 5
+    assert record["learning_rate"] in [trial["learning_rate"] for trial in record["trials"]]
+    assert "--batch-words 256" in record["command"]
+    assert "--tune-lr" in record["command"]
+
+
+def test_the_command_of_a_record_trains_the_same_model(work, command):
+    (cell,) = small_plan(models=["lstm-z-w"])
+    record = run_cell(work, cell, base_size=BASE_SIZE, threads=1)
+    assert "--untied" in record["command"]
+    words = record["command"].replace("WORK", str(work)).split()[1:]
+    assert command(*words, "--threads", 1, "--output", work / "again").code == 0
+    theirs, ours = load_model(cell_folder(work, cell)), load_model(work / "again")
+    for name, tensor in theirs.model.state_dict().items():
+        assert tensor.equal(ours.model.state_dict()[name]), name
 
 
 def test_an_interrupted_cell_goes_on(work, monkeypatch):
@@ -104,7 +115,7 @@ def test_an_interrupted_cell_goes_on(work, monkeypatch):
     assert run_cell(work, cell, base_size=BASE_SIZE, threads=1)["name"] == cell.name
 
 
-def test_a_failing_cell_stops_only_what_needs_it(work, monkeypatch):
+def test_a_failing_cell_stops_no_other(work, monkeypatch):
     plan = make_plan(2_000, [20, 30], ["lstm-z", "kn3"], more_words=(), controls=False, num_seeds=1)
 
     def fail(*_, **__):
@@ -112,9 +123,7 @@ def test_a_failing_cell_stops_only_what_needs_it(work, monkeypatch):
 
     monkeypatch.setattr(cells, "train", fail)
     failures = run_plan(work, plan, base_size=BASE_SIZE, threads=1)
-    assert failures["lstm-z-v30-w2k"] == "no luck"
-    assert "chooses its rate" in failures["lstm-z-v20-w2k"]
-    assert set(failures) == {"lstm-z-v30-w2k", "lstm-z-v20-w2k"}
+    assert failures == {"lstm-z-v30-w2k": "no luck", "lstm-z-v20-w2k": "no luck"}
     assert all(read_record(work, cell) for cell in plan if cell.model == "kn3")
 
 
@@ -135,18 +144,6 @@ def test_cells_side_by_side_give_the_records_of_cells_one_by_one(work, corpus_fo
     shown = command("paper", "--work", work, *options, "--plan")
     assert "2 cells, 2 done, about 0:00 left" in shown.out
     assert (work / "report" / "index.html").is_file()
-
-
-def test_a_cell_waits_for_the_one_that_chooses_its_rate(work):
-    chooser, other = make_plan(600, [20, 30], ["lstm-z"], more_words=(), controls=False, num_seeds=1)
-    (free,) = small_plan(models=["kn3"])
-    side = run._Side(work, [other, chooser, free], [], 2)
-    assert side._next() is chooser
-    side.running[chooser.name] = None
-    assert side._next() is free
-    assert side._next() is None
-    del side.running[chooser.name]
-    assert side._next() is other
 
 
 def test_codes_of_other_sizes_go_to_files_of_their_own(work):

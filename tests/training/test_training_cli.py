@@ -55,6 +55,16 @@ def test_train_prints_a_summary_and_every_option_arrives(command, tmp_path, caps
     assert (training["epochs"], saved.made_from["result"]["words"]) == (2.0, 1600)
 
 
+def test_a_preset_says_what_it_stands_for_and_options_win_over_it(command, tmp_path, capsys):
+    small = " ".join(SMALL).replace("--batch-words 128", "").replace("--num-noise 10", "").split()
+    command("--vocab-size", 23, *small, "--model", "lstm-z", "--preset", "paper", "--batch-words", 64)
+    told = capsys.readouterr().err
+    assert "preset paper: tied false, loss nce-per-position, num-noise 50, bias-start zero" in told
+    training = load_model(tmp_path / "m").made_from["training"]
+    names = ("loss", "num_noise", "batch_words", "bias_start", "embedding_start", "schedule", "clip", "divergence")
+    assert [training[name] for name in names] == ["nce-per-position", 50, 64, "zero", "random", "constant", 0, 0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "remedy"),
     [

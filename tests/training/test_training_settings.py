@@ -5,8 +5,10 @@ import json
 import pytest
 
 from fewwords.errors import InputError
+from fewwords.models import VARIANTS, settings_of
 from fewwords.training import TrainingSettings
 from fewwords.training.schedule import learning_rate
+from fewwords.training.settings import preset_changes
 
 
 def test_settings_survive_json():
@@ -27,7 +29,7 @@ def test_settings_survive_json():
         ({"clip": -1.0}, "clip -1"),
         ({"final_rate": 1.5}, "final rate 1.5"),
         ({"codes_rate": -0.1}, "codes rate -0.1"),
-        ({"noise_group": 0}, "noise group 0"),
+        ({"noise_group": -1}, "noise group -1"),
         ({"noise_group": 256, "loss": "nce-per-position"}, "noise group 256: only the loss nce"),
         ({"divergence": 0.5}, "divergence 0.5"),
         ({"loss": "softmax", "num_noise": 10}, "no noise words"),
@@ -38,6 +40,25 @@ def test_settings_survive_json():
 def test_settings_that_cannot_be_used_are_refused(changes, named):
     with pytest.raises(InputError, match=named):
         TrainingSettings(**changes)
+
+
+def test_noise_is_shared_by_256_words_unless_told_otherwise():
+    assert TrainingSettings().noise_group_words == 256
+    assert TrainingSettings(noise_group=64).noise_group_words == 64
+    assert TrainingSettings(noise_group=0).noise_group_words is None  # the whole batch
+    assert TrainingSettings(loss="nce-per-position").noise_group_words is None
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_papers_recipe_is_a_value_for_every_variant(variant):
+    model, training = preset_changes("paper", variant)
+    settings = TrainingSettings(**training)
+    assert (settings.num_noise_words, settings.batch_words, settings.bias_start) == (50, 256, "zero")
+    # LBL5 is tied in the paper's code, the LSTMs are not
+    assert settings_of(variant, **model).tied == variant.startswith("lbl5")
+    assert preset_changes("best", variant) == ({}, {})
+    with pytest.raises(InputError, match="best, paper"):
+        preset_changes("worst", variant)
 
 
 def test_budget_and_interval():

@@ -17,6 +17,7 @@ from fewwords.training.objective import make_objective
 from fewwords.training.start import (
     NEVER_PREDICTED_BIAS,
     Materials,
+    choose_start,
     codes_path,
     gather_materials,
     start_biases,
@@ -40,6 +41,25 @@ def materials(work, variant="lstm-z-w", vocabulary_size=23, base_size=12, settin
     settings = settings or TrainingSettings()
     model_settings = settings_of(variant, **{**SMALL, **changes})
     return gather_materials(work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size)
+
+
+def test_the_embedding_starts_from_vectors_that_fit_and_at_random_elsewhere(work, tmp_path):
+    (tmp_path / "corpus").symlink_to(work / "corpus")
+    vocabulary = TokenCorpus.open(work).vocabulary()
+    values = np.ones((len(vocabulary), 8), np.float32)
+    values[:NUM_SPECIAL] = 0
+
+    def start(size=8, vocabulary_size=23, **changes):
+        model = settings_of("lstm-z", embedding_size=size)
+        return choose_start(tmp_path, model, TrainingSettings(**changes), vocabulary_size).embedding_start
+
+    assert start() == "random"  # no vectors at all
+    WordVectors(values, values.any(axis=1), vocabulary.fingerprint).save(tmp_path)
+    assert start() == "vectors"
+    assert start(size=9) == "random"
+    assert start(vocabulary_size=len(vocabulary) + 1) == "random"
+    assert start(embedding_start="random") == "random"
+    assert start(size=9, embedding_start="vectors") == "vectors"  # asked for: refused later, with the remedy
 
 
 def test_unigram_biases_are_the_unigram_distribution(vocabulary):

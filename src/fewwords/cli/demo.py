@@ -61,7 +61,7 @@ def demo(
         print(f"  {explain(coded.vocabulary.words[rank], coded.codes, coded.vocabulary)}")
 
     say(f"demo: models: Kneser-Ney, LSTM-z and LSTM-z,w, {TRAINING_EPOCHS} passes over the training part each")
-    changes = {"epochs": TRAINING_EPOCHS, "learning_rate": LEARNING_RATE, "embedding_start": "vectors"}
+    changes = {"epochs": TRAINING_EPOCHS, "learning_rate": LEARNING_RATE}
     plan = [
         Cell(model, "table 3", model, model, VOCABULARY_SIZE, None, training_changes=changes)
         for model in ("kn3", "lstm-z", "lstm-z-w")

@@ -24,9 +24,24 @@ def paper(
         str,
         typer.Option(
             metavar="N,N,…",
-            help="Words of LSTM-z and LSTM-z,w once more, at the largest size: numbers, or all; 0: not.",
+            help="Words of KN3, LSTM-z and LSTM-z,w once more, at the largest size; 0: not.",
         ),
     ] = "20000000",
+    all_words: Annotated[
+        bool,
+        typer.Option(
+            "--all-words",
+            help="Also the main rows on all words of the training part, the paper's size: an hour or more a cell.",
+        ),
+    ] = False,
+    larger_sizes: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="V,V,…",
+            help="With --all-words: LSTM-z,w and KN3 at these vocabulary sizes too, as 100000,200000.",
+            show_default=False,
+        ),
+    ] = None,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Run the controls too.")] = True,
     seeds: Annotated[int, typer.Option(metavar="N", help="Runs of the rows whose differences are small.")] = 3,
     jobs: Annotated[
@@ -59,6 +74,7 @@ def paper(
     Examples:
       fewwords paper --work work --plan
       fewwords paper --work work --words 5000000 --jobs 2
+      fewwords paper --work work --all-words --larger-sizes 100000,200000 --threads 1
       fewwords paper --work work --report
     """
     from fewwords.console import result_console, say
@@ -75,7 +91,9 @@ def paper(
         words,
         comma_list("--vocab-sizes", vocab_sizes, int, "10000,22000"),
         MODELS if models is None else [name.strip() for name in models.split(",")],
-        more_words=[budget for budget in comma_list("--more-words", more_words, _words, "20000000,all") if budget != 0],
+        more_words=[budget for budget in comma_list("--more-words", more_words, int, "20000000") if budget != 0],
+        all_words=all_words,
+        larger_sizes=comma_list("--larger-sizes", larger_sizes, int, "100000,200000") if larger_sizes else (),
         controls=controls,
         num_seeds=seeds,
     )
@@ -85,13 +103,14 @@ def paper(
             raise InputError(f"--cell {cell}: not in the plan")
         run_cell(work, chosen, base_size=base_size, threads=threads)
         return
-    all_words = TokenCorpus.open(work).part("train").num_words
+    train_words = TokenCorpus.open(work).part("train").num_words
     if plan:
-        result_console().print(plan_table(plan_status(work, cells, all_words), jobs))
+        result_console().print(plan_table(plan_status(work, cells, train_words), jobs))
         return
     options = [*map(str, ("--words", words, "--vocab-sizes", vocab_sizes, "--base-size", base_size))]
     options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", str(seeds)]
-    options += ["--controls" if controls else "--no-controls"]
+    options += ["--controls" if controls else "--no-controls", *(["--all-words"] if all_words else [])]
+    options += ["--larger-sizes", larger_sizes] if larger_sizes else []
     failures: dict[str, str] = {}
     if not report:
         with drawing():
@@ -100,12 +119,8 @@ def paper(
         failures = run_plan(work, cells, base_size=base_size, jobs=jobs, threads=threads, command=command)
     told = " ".join(["fewwords paper --work WORK", *options])
     page = write_paper(work, cells, base_size=base_size, command=told, results=results, readme=readme)
-    result_console().print(models_table(plan_status(work, cells, all_words).records.values()))
+    result_console().print(models_table(plan_status(work, cells, train_words).records.values()))
     say(f"paper: the report is {page}")
     if failures:
         name, told = next(iter(failures.items()))
         raise InputError(f"{len(failures)} of {len(cells)} cells failed; the first, {name}: {told}")
-
-
-def _words(text: str) -> int | None:
-    return None if text == "all" else int(text)

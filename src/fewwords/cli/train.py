@@ -64,6 +64,13 @@ class BiasStart(str, Enum):
     uniform = "uniform"
 
 
+class Preset(str, Enum):
+    """The choices of --preset."""
+
+    best = "best"
+    paper = "paper"
+
+
 class Codes(str, Enum):
     """The choices of --codes."""
 
@@ -99,6 +106,12 @@ def train(
             metavar="DIR", help="The model folder. \\[default: models/MODEL-vV in the work folder]", show_default=False
         ),
     ] = None,
+    preset: Annotated[
+        Preset,
+        typer.Option(
+            help="Where the defaults come from: best is the best we know, paper what the paper and its code do."
+        ),
+    ] = Preset.best,
     embedding_size: Annotated[int, typer.Option(rich_help_panel=_SHAPE, help="Values of a word vector.")] = 200,
     hidden_size: Annotated[int, typer.Option(rich_help_panel=_SHAPE, help="Values of the LSTM's state.")] = 200,
     layers: Annotated[int, typer.Option(rich_help_panel=_SHAPE, help="LSTM layers.")] = 1,
@@ -108,7 +121,7 @@ def train(
         typer.Option(
             "--tied/--untied",
             rich_help_panel=_SHAPE,
-            help="One matrix for embedding and output weights. \\[default: the variant's]",
+            help="One matrix for embedding and output weights. \\[default: tied for coded models]",
             show_default=False,
         ),
     ] = None,
@@ -140,7 +153,7 @@ def train(
             show_default=False,
         ),
     ] = None,
-    learning_rate: Annotated[float, typer.Option(rich_help_panel=_OPTIMISER, help="Adam's rate at the start.")] = 0.004,
+    learning_rate: Annotated[float, typer.Option(rich_help_panel=_OPTIMISER, help="Adam's rate at the start.")] = 0.008,
     tune_lr: Annotated[
         bool,
         typer.Option(
@@ -170,7 +183,7 @@ def train(
     ] = 3.0,
     loss: Annotated[
         Loss,
-        typer.Option(rich_help_panel=_LOSS, help="nce: noise shared by the batch; nce-per-position: as the paper."),
+        typer.Option(rich_help_panel=_LOSS, help="nce: noise shared by some words; nce-per-position: as the paper."),
     ] = Loss.nce,
     num_noise: Annotated[
         Optional[int],
@@ -182,7 +195,7 @@ def train(
         Optional[int],
         typer.Option(
             rich_help_panel=_LOSS,
-            help="Words of a batch that share their noise words; 256 is better. \\[default: the whole batch]",
+            help="Words of a batch that share their noise words; 0: the whole batch. \\[default: 256]",
             show_default=False,
         ),
     ] = None,
@@ -192,8 +205,13 @@ def train(
         typer.Option(rich_help_panel=_LOSS, help="What stands for Z. \\[default: the variant's]", show_default=False),
     ] = None,
     embedding_start: Annotated[
-        EmbeddingStart, typer.Option(rich_help_panel=_STARTS, help="Where word vectors start.")
-    ] = EmbeddingStart.random,
+        Optional[EmbeddingStart],
+        typer.Option(
+            rich_help_panel=_STARTS,
+            help="Where word vectors start. \\[default: DIR/vectors, where it has some of that size]",
+            show_default=False,
+        ),
+    ] = None,
     bias_start: Annotated[
         BiasStart,
         typer.Option(rich_help_panel=_STARTS, help="Where biases start: log unigram, the paper's 0, or -log V."),
@@ -270,6 +288,7 @@ def train(
       fewwords train --work work --model lstm-z-w --vocab-size 50000
       fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr
       fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr --resume
+      fewwords train --work work --model lstm-z --vocab-size 22000 --preset paper --tune-lr
       fewwords train --work work --model kn3 --vocab-size 22000
       torchrun --nproc-per-node 2 -m fewwords train --work work --vocab-size 50000
     """
@@ -300,7 +319,8 @@ def train(
 
     if _is_given(context, "codes_rate") and not tune_codes:
         raise InputError(f"--codes-rate {codes_rate}: the codes stay as they are unless --tune-codes is given")
-    changes: dict[str, Any] = {} if normaliser is None else {"normaliser": normaliser.value}
+    model_preset, training_preset = _take_preset(context, preset.value, model.value)
+    changes = {**model_preset, **({} if normaliser is None else {"normaliser": normaliser.value})}
     changes |= {} if tied is None else {"tied": tied}
     model_settings = settings_of(
         model.value,
@@ -312,30 +332,31 @@ def train(
         boundary=boundary.value,
         **changes,
     )
-    settings = TrainingSettings(
-        words=words,
-        epochs=epochs,
-        batch_words=batch_words,
-        learning_rate=learning_rate,
-        schedule=schedule.value,
-        final_rate=final_rate,
-        codes_rate=codes_rate,
-        clip=clip,
-        divergence=divergence,
-        loss=loss.value,
-        num_noise=num_noise,
-        noise_power=noise_power,
-        noise_group=noise_group,
-        embedding_start=embedding_start.value,
-        bias_start=bias_start.value,
-        codes=codes.value,
-        seed=seed,
-        eval_every=eval_every,
-        checkpoint_every=checkpoint_every,
-        dev_words=dev_words,
-        patience=patience,
-        threads=threads,
-    )
+    chosen: dict[str, Any] = {
+        "words": words,
+        "epochs": epochs,
+        "batch_words": batch_words,
+        "learning_rate": learning_rate,
+        "schedule": schedule.value,
+        "final_rate": final_rate,
+        "codes_rate": codes_rate,
+        "clip": clip,
+        "divergence": divergence,
+        "loss": loss.value,
+        "num_noise": num_noise,
+        "noise_power": noise_power,
+        "noise_group": noise_group,
+        "embedding_start": None if embedding_start is None else embedding_start.value,
+        "bias_start": bias_start.value,
+        "codes": codes.value,
+        "seed": seed,
+        "eval_every": eval_every,
+        "checkpoint_every": checkpoint_every,
+        "dev_words": dev_words,
+        "patience": patience,
+        "threads": threads,
+    }
+    settings = TrainingSettings(**{**chosen, **training_preset})
     summary = train_model(
         work,
         model_settings,
@@ -354,6 +375,21 @@ def train(
     if summary.trials:
         console.print(trial_table(summary.trials, summary.learning_rate))
     console.print(summary_table(summary))
+
+
+def _take_preset(context: typer.Context, preset: str, variant: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the preset says of the model and of its training, but for options that were given; told when it says anything."""
+    from fewwords.console import say
+    from fewwords.training.settings import preset_changes
+
+    model, training = (
+        {name: value for name, value in changes.items() if not _is_given(context, name)}
+        for changes in preset_changes(preset, variant)
+    )
+    if model or training:
+        told = (f"{name.replace('_', '-')} {str(value).lower()}" for name, value in {**model, **training}.items())
+        say(f"preset {preset}: {', '.join(told)}; choose the rate as the paper does with --tune-lr")
+    return model, training
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

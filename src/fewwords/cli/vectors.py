@@ -5,7 +5,7 @@ from typing import Annotated, Optional
 
 import typer
 
-_ONLY_FOR_TRAINING = ("size", "epochs", "window", "negative", "seed", "threads", "words")
+_ONLY_FOR_TRAINING = ("size", "epochs", "window", "negative", "sample", "seed", "threads", "words")
 
 
 def vectors(
@@ -19,6 +19,10 @@ def vectors(
     epochs: Annotated[int, typer.Option(help="Passes over the text; one is too few for most corpora.")] = 5,
     window: Annotated[int, typer.Option(help="Words to either side that count as context.")] = 5,
     negative: Annotated[int, typer.Option(help="Noise words for each word of the context.")] = 5,
+    sample: Annotated[
+        float,
+        typer.Option(help="Words above this share of the text are thinned out; smaller is faster; 0: none are."),
+    ] = 1e-3,
     seed: Annotated[int, typer.Option(help="Seed; only with --threads 1 is the result the same every time.")] = 1,
     threads: Annotated[Optional[int], typer.Option(help="Threads. \\[default: one a core]", show_default=False)] = None,
     words: Annotated[
@@ -80,6 +84,7 @@ def vectors(
                 epochs=epochs,
                 window=window,
                 negative=negative,
+                sample=sample,
                 seed=seed,
                 threads=threads,
                 max_words=words,

@@ -69,23 +69,16 @@ def run_cell(work: Path, cell: Cell, *, base_size: int, threads: int | None = No
 
 
 def cell_settings(work: Path, cell: Cell) -> tuple[ModelSettings, TrainingSettings]:
-    """The settings of a neural cell; a rate that another cell has chosen is read from its record."""
-    chosen: dict[str, Any] = {}
-    if cell.rate_from is not None:
-        chosen = {"learning_rate": read_json(work / "paper" / "cells" / f"{cell.rate_from}.json")["learning_rate"]}
+    """The settings of a neural cell."""
     words = cell.words or TokenCorpus.open(work).part("train").num_words
     settings = TrainingSettings(
         words=cell.words,
         seed=cell.seed,
         eval_every=max(1, words // NUM_EVALUATIONS),
         dev_words=DEV_WORDS,
-        **{**chosen, **cell.training_changes},
+        **cell.training_changes,
     )
     return settings_of(cell.variant, **cell.model_changes), settings
-
-
-def _chooses_rate(cell: Cell) -> bool:
-    return cell.rate_from is None and "learning_rate" not in cell.training_changes
 
 
 def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | None) -> None:
@@ -102,7 +95,7 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
         base_size=base_size,
         codes_file=codes_file(work, cell, base_size),
         output=folder,
-        tune_lr=_chooses_rate(cell),
+        tune_lr=cell.tune_rate,
         resume=True,
     )
 
@@ -188,8 +181,10 @@ def _command(work: Path, cell: Cell, base_size: int) -> str:
     changes = {**cell.training_changes, **cell.model_changes, "eval_every": settings.eval_every, "dev_words": DEV_WORDS}
     for name, value in changes.items():
         option = f"--{name.replace('_', '-')}"
-        words += [option] if value is True else [option, str(value)]
-    rate = ["--tune-lr"] if _chooses_rate(cell) else ["--learning-rate", str(settings.learning_rate)]
+        words += (
+            ["--untied"] if (name, value) == ("tied", False) else [option] if value is True else [option, str(value)]
+        )
+    rate = ["--tune-lr"] if cell.tune_rate else ["--learning-rate", str(settings.learning_rate)]
     return " ".join([*words, *rate, "--seed", str(cell.seed)])
 
 

@@ -1,8 +1,9 @@
 """The experiments of section 4 as a plan: one cell for each model and vocabulary size, and the controls that the paper left out.
 
-Table 3's neural rows share one start (log-unigram biases, embedding from the word vectors), one budget and one way to choose the
-rate: on dev, by the cell of its variant at the vocabulary size of the controls, and the same rate for all other cells of the
-variant. `kn3` reads the very words that the neural cells read, `kn3-all` all there are.
+Table 3 is run twice: on the same first words for every model (the budget), with several seeds and all controls, and on all words of
+the training part, the paper's size, where each run takes an hour or more. All neural cells share the default recipe of
+`TrainingSettings`; the LSTMs are untied, as in the paper, unless their row says otherwise. `kn3` reads the very words that the
+neural cells of the budget read, `kn3-all` and `kn5-all` all there are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,20 +12,48 @@ from typing import Any, Literal
 
 from fewwords.errors import InputError
 from fewwords.models.variants import VARIANTS
+from fewwords.training.settings import preset_changes
 
 Group = Literal["table 3", "more words", "control"]
 
+DEFAULT_NONZEROS = 8
+# A model that starts far from its biases loses much at first and recovers; that is what these cells are to show.
+_ZERO_BIAS = {"bias_start": "zero", "divergence": 0.0}
+_UNTIED = {"tied": False}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a row of the tables trains: a variant, its changes, and whether always on all words."""
+
+    variant: str
+    model_changes: Mapping[str, Any] = field(default_factory=dict)
+    training_changes: Mapping[str, Any] = field(default_factory=dict)
+    all_words: bool = False
+
+
+ROWS: dict[str, Row] = {
+    "kn3": Row("kn3"),
+    "kn3-all": Row("kn3", all_words=True),
+    "kn5-all": Row("kn5", all_words=True),
+    "lbl5": Row("lbl5"),
+    "lstm-s": Row("lstm-s"),
+    "lstm-z": Row("lstm-z"),
+    "lstm-z-wb": Row("lstm-z-wb", _UNTIED),
+    "lstm-z-w": Row("lstm-z-w", _UNTIED),
+    "lstm-z-tied": Row("lstm-z", {"tied": True}),
+    "lstm-z-w-tied": Row("lstm-z-w", {"tied": True}),
+    "lstm-s-zero-bias": Row("lstm-s", training_changes=_ZERO_BIAS),
+    "lstm-z-zero-bias": Row("lstm-z", training_changes=_ZERO_BIAS),
+}
 MODELS = ("kn3", "kn3-all", "lbl5", "lstm-s", "lstm-z", "lstm-z-wb", "lstm-z-w", "lstm-s-zero-bias", "lstm-z-zero-bias")
 VOCABULARY_SIZES = (10_000, 22_000, 36_000, 50_000)
+LARGER_SIZES = (100_000, 200_000)  # beyond the paper's, for what its idea is for
 DEFAULT_WORDS = 5_000_000
 MORE_WORDS = (20_000_000,)
 NUM_SEEDS = 3
-DEFAULT_NONZEROS = 8
 REPEATED = ("lstm-s", "lstm-z", "lstm-z-w")  # the rows whose differences are small: run with several seeds
 CLOSEST = ("lstm-z", "lstm-z-wb")  # the paper has one ahead at some sizes and the other at others: twice at every size
-_SHARED_START = {"embedding_start": "vectors", "bias_start": "unigram"}
-# A model that starts far from its biases loses much at first and recovers; that is what these cells are to show.
-_ZERO_BIAS = {"bias_start": "zero", "divergence": 0.0}
 
 
 @dataclass(frozen=True)
@@ -40,7 +69,7 @@ class Control:
 class Cell:
     """One run: `model` is its row in table 3, `variant` what is trained; `words` None means all there are.
 
-    `rate_from` names the cell whose rate it takes; without it the rate is chosen on dev. `max_nonzeros` is that of the codes.
+    `tune_rate` chooses the rate on dev. `max_nonzeros` is that of the codes.
     """
 
     name: str
@@ -53,7 +82,7 @@ class Cell:
     max_nonzeros: int = DEFAULT_NONZEROS
     model_changes: Mapping[str, Any] = field(default_factory=dict)
     training_changes: Mapping[str, Any] = field(default_factory=dict)
-    rate_from: str | None = None
+    tune_rate: bool = False
     control: Control | None = None
 
     @property
@@ -67,49 +96,69 @@ def make_plan(
     vocabulary_sizes: Sequence[int] = VOCABULARY_SIZES,
     models: Sequence[str] = MODELS,
     *,
-    more_words: Sequence[int | None] = MORE_WORDS,
+    more_words: Sequence[int] = MORE_WORDS,
+    all_words: bool = False,
+    larger_sizes: Sequence[int] = (),
     controls: bool = True,
     num_seeds: int = NUM_SEEDS,
 ) -> list[Cell]:
-    """All cells, in an order in which what is needed most comes first and what others depend on comes before them.
+    """All cells, in an order in which what is needed most comes first.
 
-    `more_words` are the budgets of further cells, two each, at the largest vocabulary (None: all words). The controls, the choice
-    of the rates and the repetitions with other seeds are made at the second of the vocabulary sizes, or at the only one.
+    `more_words` are the budgets of further cells, two each, at the largest vocabulary. `all_words` adds the cells of
+    the paper's size, at `larger_sizes` too. The controls and the repetitions with other seeds are made at the second
+    of the vocabulary sizes, or at the only one.
     """
     unknown = [model for model in models if model not in MODELS]
     if unknown:
         raise InputError(f"--models {unknown[0]}: no such row; choose from {', '.join(MODELS)}")
-    if not vocabulary_sizes or len(set(vocabulary_sizes)) < len(vocabulary_sizes):
+    if not vocabulary_sizes or len({*vocabulary_sizes, *larger_sizes}) < len(vocabulary_sizes) + len(larger_sizes):
         raise InputError("--vocab-sizes: give each size once, and one at least")
-    if min(words, num_seeds, *(budget for budget in more_words if budget is not None)) < 1:
+    if min(words, num_seeds, *more_words) < 1:
         raise InputError("words and seeds: choose 1 or more")
     main = sorted(vocabulary_sizes)[min(1, len(vocabulary_sizes) - 1)]
     rows = _Rows(words, main)
     order = [main, *sorted((size for size in vocabulary_sizes if size != main), reverse=True)]
-    plan = [rows.table_cell(model, size) for model in models if model.startswith("kn") for size in order]
+    plan = [rows.cell(model, size) for model in models if not _is_neural(model) for size in order]
+    if all_words:
+        plan += _all_words_cells(rows, order, larger_sizes)
     plain = [model for model in models if model in VARIANTS]
-    plan += [rows.table_cell(model, size) for size in order for model in plain]
-    longer = [budget for budget in more_words if budget is None or budget > words]
-    for budget in sorted(set(longer), key=lambda budget: (budget is None, budget)):
-        for model in ("lstm-z", "lstm-z-w"):
-            plan += [rows.longer_cell(model, max(vocabulary_sizes), budget)] if model in models else []
+    plan += [rows.cell(model, size) for size in order for model in plain]
+    for budget in sorted({budget for budget in more_words if budget > words}):
+        for model in ("kn3", "lstm-z", "lstm-z-w"):
+            plan += [rows.longer_cell(model, max(order), budget)] if model in models else []
     from_zero = [model for model in models if model.endswith("-zero-bias")]
     repeated = [model for model in REPEATED if model in models]
     second_seeds, *more_seeds = [
-        [rows.table_cell(model, main, seed) for model in repeated] for seed in range(2, num_seeds + 1)
+        [rows.cell(model, main, seed) for model in repeated] for seed in range(2, num_seeds + 1)
     ] or [[]]
-    plan += [*second_seeds, *(rows.table_cell(model, main) for model in from_zero)]
+    plan += [*second_seeds, *(rows.cell(model, main) for model in from_zero)]
     controlled = [cell for cell in rows.control_cells() if controls and cell.variant in models]
     slow = [cell for cell in controlled if "loss" in cell.training_changes]
     plan += [cell for cell in controlled if cell not in slow]
-    plan += [rows.table_cell(model, size) for size in order[1:] for model in from_zero]
+    plan += [rows.cell(model, size) for size in order[1:] for model in from_zero]
     plan += [*slow, *(cell for cells in more_seeds for cell in cells)]
     if num_seeds > 1 and set(CLOSEST) <= set(models):
-        twice = [rows.table_cell(model, size, 2) for size in order for model in CLOSEST]
+        twice = [rows.cell(model, size, 2) for size in order for model in CLOSEST]
         plan += [cell for cell in twice if cell not in plan]
-    names = {cell.name for cell in plan}
-    # a row left out takes the choice of its rate with it
-    return [cell if cell.rate_from in names else replace(cell, rate_from=None) for cell in plan]
+    return plan
+
+
+def _all_words_cells(rows: "_Rows", order: Sequence[int], larger_sizes: Sequence[int]) -> list[Cell]:
+    """The cells on all words that the rest of the plan has not, the most telling first."""
+    main, largest = order[0], max(order)
+    both = ("lstm-z-w", "lstm-z")
+    wanted = [("kn3-all", size) for size in larger_sizes] + [("kn5-all", size) for size in order]
+    wanted += [(model, largest) for model in (*both, "lstm-z-w-tied", "lstm-z-tied")]
+    wanted += [(model, main) for model in both if main != largest]
+    wanted += [("lstm-z-w", max(larger_sizes))] if larger_sizes else []
+    wanted += [(model, size) for size in order if size not in (main, largest) for model in both]
+    wanted += [(model, largest) for model in ("lstm-s", "lstm-z-wb", "lbl5")]
+    wanted += [("lstm-z-w", size) for size in sorted(larger_sizes, reverse=True)[1:]]
+    return [rows.longer_cell(model, size, None) for model, size in wanted]
+
+
+def _is_neural(model: str) -> bool:
+    return ROWS[model].variant in VARIANTS
 
 
 @dataclass(frozen=True)
@@ -117,66 +166,63 @@ class _Rows:
     words: int
     main_size: int
 
-    def table_cell(self, model: str, size: int, seed: int = 1) -> Cell:
-        if model.startswith("kn"):
-            words = None if model == "kn3-all" else self.words
-            return Cell(_name(model, size, words), "table 3", model, "kn3", size, words)
-        variant = model.removesuffix("-zero-bias")
-        changes = {**_SHARED_START, **(_ZERO_BIAS if variant != model else {})}
-        cell = self._cell(model, variant, size, changes, seed=seed)
-        if variant != model and size == self.main_size:
-            return replace(cell, control=Control("bias start", "zero", self._reference(variant)))
+    def cell(self, model: str, size: int, seed: int = 1) -> Cell:
+        """A cell of table 3, on the words of the budget."""
+        row = ROWS[model]
+        words = None if row.all_words else self.words
+        name = _name(model, size, words) + (f"-s{seed}" if seed > 1 else "")
+        cell = Cell(
+            name,
+            "table 3",
+            model,
+            row.variant,
+            size,
+            words,
+            seed,
+            model_changes=row.model_changes,
+            training_changes=row.training_changes,
+        )
+        if row.training_changes == _ZERO_BIAS and size == self.main_size:
+            return replace(cell, control=Control("bias start", "zero", self._reference(row.variant)))
         if (model, size, seed) == ("lstm-s", self.main_size, 1):
             return replace(cell, control=Control("normaliser", "one", self._reference("lstm-z")))
         return cell
 
     def longer_cell(self, model: str, size: int, words: int | None) -> Cell:
-        cell = self._cell(model, model, size, _SHARED_START)
-        chooser = self._reference(model)
-        return replace(cell, name=_name(model, size, words), group="more words", words=words, rate_from=chooser)
+        return replace(self.cell(model, size), name=_name(model, size, words), group="more words", words=words)
 
     def control_cells(self) -> Iterator[Cell]:
-        for variant in ("lstm-z", "lstm-z-w"):
-            yield self._control(variant, "embedding start", "random", {"embedding_start": "random"})
+        both = ("lstm-z", "lstm-z-w")
+        for variant in both:
+            yield self._control(variant, "embedding start", "random", embedding_start="random")
         for codes in ("random", "nearest"):
-            yield self._control("lstm-z-w", "codes", codes, {"codes": codes})
+            yield self._control("lstm-z-w", "codes", codes, codes=codes)
         for nonzeros in (4, 16):
-            yield replace(self._control("lstm-z-w", "non-zeros", str(nonzeros), {}), max_nonzeros=nonzeros)
-        yield replace(self._control("lstm-z-w", "codes", "tuned", {}), model_changes={"tune_codes": True})
-        yield replace(self._control("lstm-z", "normaliser", "constant", {}), model_changes={"normaliser": "constant"})
+            yield replace(self._control("lstm-z-w", "non-zeros", str(nonzeros)), max_nonzeros=nonzeros)
+        yield self._model_control("lstm-z-w", "codes", "tuned", tune_codes=True)
+        yield self._model_control("lstm-z", "normaliser", "constant", normaliser="constant")
+        for variant in both:
+            yield self._model_control(variant, "tying", "tied", tied=True)
         for variant in ("lstm-s", "lstm-z"):
-            yield self._control(variant, "bias start", "uniform", {**_ZERO_BIAS, "bias_start": "uniform"})
-        for variant in ("lstm-z", "lstm-z-w"):
-            yield self._control(variant, "noise", "shared by 256", {"noise_group": 256})
-        noise = {"loss": "nce-per-position"}
+            yield self._control(variant, "bias start", "uniform", **{**_ZERO_BIAS, "bias_start": "uniform"})
+        for variant in both:
+            yield self._control(variant, "noise", "shared by the batch", noise_group=0)
         for variant in ("lstm-z", "lstm-s", "lstm-z-w"):
-            plain = self._control(variant, "noise", "per position", noise)
-            yield plain
-            if variant != "lstm-z-w":  # such noise reaches rare words often enough to move their biases
-                from_zero = self._control(variant, "bias start", "zero per position", {**noise, **_ZERO_BIAS})
-                yield replace(from_zero, control=Control("bias start", "zero per position", plain.name))
-        yield self._control("lstm-z", "loss", "softmax", {"loss": "softmax"})
+            yield self._control(variant, "noise", "per position", loss="nce-per-position")
+        for variant in ("lstm-z", "lstm-s", "lstm-z-w"):
+            changes = preset_changes("paper", variant)[1]
+            yield replace(self._control(variant, "recipe", "paper", **changes), tune_rate=True)
+        yield self._control("lstm-z", "loss", "softmax", loss="softmax")
 
-    def _control(self, variant: str, knob: str, setting: str, changes: Mapping[str, Any]) -> Cell:
-        cell = self._cell(variant, variant, self.main_size, {**_SHARED_START, **changes})
-        name, reference = f"{cell.name}-{knob}-{setting}".replace(" ", "-"), self._reference(variant)
-        control = Control(knob, setting, reference)
-        return replace(cell, name=name, group="control", rate_from=reference, control=control)
+    def _control(self, variant: str, knob: str, setting: str, **changes: Any) -> Cell:
+        cell = self.cell(variant, self.main_size)
+        name = f"{cell.name}-{knob}-{setting}".replace(" ", "-")
+        control = Control(knob, setting, self._reference(variant))
+        return replace(cell, name=name, group="control", training_changes=changes, control=control)
 
-    def _cell(self, model: str, variant: str, size: int, changes: Mapping[str, Any], seed: int = 1) -> Cell:
-        name = _name(model, size, self.words) + (f"-s{seed}" if seed > 1 else "")
-        chooser = self._reference(variant)
-        return Cell(
-            name,
-            "table 3",
-            model,
-            variant,
-            size,
-            self.words,
-            seed,
-            training_changes=changes,
-            rate_from=None if name == chooser else chooser,
-        )
+    def _model_control(self, variant: str, knob: str, setting: str, **changes: Any) -> Cell:
+        cell = self._control(variant, knob, setting)
+        return replace(cell, model_changes={**cell.model_changes, **changes})
 
     def _reference(self, variant: str) -> str:
         return _name(variant, self.main_size, self.words)

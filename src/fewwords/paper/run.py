@@ -1,7 +1,6 @@
 """Run the plan, cell by cell or several cells at a time; finished cells are never run again, interrupted ones go on.
 
-With several jobs each cell is a process of its own with its share of the cores, and its messages go to `paper/logs/NAME.log`. A
-cell waits for the one that chooses its rate.
+With several jobs each cell is a process of its own with its share of the cores, and its messages go to `paper/logs/NAME.log`.
 """
 
 import subprocess
@@ -96,9 +95,6 @@ def run_plan(
 def _one_by_one(work: Path, cells: Sequence[Cell], base_size: int, threads: int) -> dict[str, str]:
     failures: dict[str, str] = {}
     for number, cell in enumerate(cells, 1):
-        if cell.rate_from in failures:
-            failures[cell.name] = f"{cell.rate_from}, which chooses its rate, failed"
-            continue
         say(f"paper: {cell.name}, {number} of {len(cells)}")
         try:
             run_cell(work, cell, base_size=base_size, threads=threads)
@@ -124,8 +120,8 @@ class _Side:
         try:
             with Interruption() as interruption:
                 while (self.waiting or self.running) and not interruption.asked:
-                    while len(self.running) < self.jobs and (cell := self._next()) is not None:
-                        self._start(cell)
+                    while self.waiting and len(self.running) < self.jobs:
+                        self._start(self.waiting.pop(0))
                     for name in [name for name, process in self.running.items() if process.poll() is not None]:
                         self._finish(name)
                     time.sleep(SECONDS_BETWEEN_LOOKS)
@@ -137,19 +133,6 @@ class _Side:
         if interruption.asked:
             raise KeyboardInterrupt
         return self.failures
-
-    def _next(self) -> Cell | None:
-        """The first cell whose rate is known."""
-        unfinished = {cell.name for cell in self.waiting} | set(self.running)
-        for cell in self.waiting:
-            if cell.rate_from in self.failures:
-                self.failures[cell.name] = f"{cell.rate_from}, which chooses its rate, failed"
-                self.waiting.remove(cell)
-                return self._next()
-            if cell.rate_from not in unfinished:
-                self.waiting.remove(cell)
-                return cell
-        return None
 
     def _start(self, cell: Cell) -> None:
         log = self._log(cell.name)

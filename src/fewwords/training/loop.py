@@ -26,7 +26,7 @@ from fewwords.training.process import prepare_process
 from fewwords.training.record import cut_after
 from fewwords.training.run import RECORD, Run
 from fewwords.training.settings import TrainingSettings
-from fewwords.training.start import Materials, gather_materials, start_model
+from fewwords.training.start import Materials, choose_start, gather_materials, start_model
 from fewwords.training.summary import TrainingSummary, Trial
 from fewwords.training.trainer import Trainer, load_weights
 from fewwords.training.tune import RECORD as TUNING_RECORD
@@ -59,6 +59,7 @@ def train(
     """
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
+    settings = choose_start(work, model_settings, settings, vocabulary_size)
     materials = gather_materials(
         work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size, codes_file=codes_file
     )

@@ -26,5 +26,5 @@ def make_objective(settings: TrainingSettings, model_settings: ModelSettings, vo
     if settings.loss == "sampled-softmax":
         return SampledSoftmaxLoss(noise, num_noise=settings.num_noise_words)
     return NoiseContrastiveLoss(
-        noise, num_noise=settings.num_noise_words, shared=settings.loss == "nce", group=settings.noise_group
+        noise, num_noise=settings.num_noise_words, shared=settings.loss == "nce", group=settings.noise_group_words
     )

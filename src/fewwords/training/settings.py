@@ -1,7 +1,8 @@
 """How a model is trained: budget, optimiser, loss, where the parameters start. Everything that decides the result is here.
 
-`DEFAULT_NUM_NOISE` is the one place for the numbers of noise words. The paper has batches of 256 words, per-position
-noise of 50 words and rates from `PAPER_RATES`; in its released code the biases start at zero.
+The defaults are the best recipe that we know (docs/log.md says how they were found). `PRESETS` names other recipes as values
+over them: "paper" is the paper's own, with what only its released code tells. Which words are predicted (the boundary) is no part
+of a preset, because perplexities over other targets could not be compared.
 """
 
 import math
@@ -9,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 from fewwords.errors import InputError
+from fewwords.models.variants import settings_of
 
 LossName = Literal["nce", "nce-per-position", "softmax", "sampled-softmax"]
 ScheduleName = Literal["constant", "linear"]
@@ -18,6 +20,7 @@ CodesName = Literal["learned", "random", "nearest"]
 
 PAPER_RATES = (0.001, 0.002, 0.004, 0.006, 0.008)
 DEFAULT_NUM_NOISE: dict[LossName, int] = {"nce": 256, "nce-per-position": 50, "sampled-softmax": 512, "softmax": 0}
+DEFAULT_NOISE_GROUP = 256  # words that share their noise words, with the loss nce
 NUM_EVALUATIONS = 20
 SHORTEST_INTERVAL = 200_000
 
@@ -34,18 +37,20 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 class TrainingSettings:
     """Settings of a training run; raises InputError for values that cannot be used.
 
-    The text is the first `words` running words of the training part, all without it; the budget is `epochs` passes over it, one
-    without it. `num_noise` None takes the loss's default, and about `noise_group` words share their noise words, without it the
-    whole batch. `eval_every` None is a twentieth of the budget, at least 200,000 words. `final_rate` is where the linear schedule
-    ends, and `codes_rate` the rate of tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole
-    gradient, and `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after
+    The text is the first `words` running words of the training part, all without it; the budget is `epochs` passes
+    over it, one without it. `num_noise` None takes the loss's default, and about `noise_group` words share their
+    noise words: 0 stands for the whole batch, None for 256 with the loss nce. `embedding_start` None starts from the
+    word vectors where the work folder has some that fit, and at random elsewhere. `eval_every` None is a twentieth of
+    the budget, at least 200,000 words. `final_rate` is where the linear schedule ends, and `codes_rate` the rate of
+    tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole gradient, and
+    `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after
     so many evaluations without progress.
     """
 
     words: int | None = None
     epochs: float | None = None
     batch_words: int = 2048
-    learning_rate: float = 0.004
+    learning_rate: float = 0.008
     schedule: ScheduleName = "linear"
     final_rate: float = 0.0
     codes_rate: float = 0.1
@@ -55,7 +60,7 @@ class TrainingSettings:
     num_noise: int | None = None
     noise_power: float = 1.0
     noise_group: int | None = None
-    embedding_start: EmbeddingStart = "random"
+    embedding_start: EmbeddingStart | None = None
     bias_start: BiasStart = "unigram"
     codes: CodesName = "learned"
     seed: int = 1
@@ -67,16 +72,17 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
+            if getattr(self, name) not in choices and not (name == "embedding_start" and self.embedding_start is None):
                 raise InputError(f"{name} {getattr(self, name)!r}: choose one of {', '.join(choices)}")
-        positive = ("words", "epochs", "batch_words", "learning_rate", "num_noise", "noise_group", "eval_every")
+        positive = ("words", "epochs", "batch_words", "learning_rate", "num_noise", "eval_every")
         for name in (*positive, "checkpoint_every", "dev_words", "patience", "threads"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise InputError(f"{name.replace('_', ' ')} {value}: give a number greater than 0")
-        for name in ("clip", "divergence", "noise_power", "seed"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise InputError(f"{name.replace('_', ' ')} {getattr(self, name)}: give 0 or more")
+        for name in ("clip", "divergence", "noise_power", "noise_group", "seed"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise InputError(f"{name.replace('_', ' ')} {value}: give 0 or more")
         if 0 < self.divergence <= 1:
             raise InputError(f"divergence {self.divergence}: give a factor greater than 1, or 0 to turn the check off")
         for name in ("final_rate", "codes_rate"):
@@ -94,6 +100,12 @@ class TrainingSettings:
     def num_noise_words(self) -> int:
         """Noise words for the batch, or for each position."""
         return DEFAULT_NUM_NOISE[self.loss] if self.num_noise is None else self.num_noise
+
+    @property
+    def noise_group_words(self) -> int | None:
+        """Words of a batch that share their noise words; None: all of them."""
+        wanted = DEFAULT_NOISE_GROUP if self.noise_group is None else self.noise_group
+        return (wanted or None) if self.loss == "nce" else None
 
     def budget(self, words_per_epoch: int) -> int:
         """Running words to train on in all, when a pass has `words_per_epoch`."""
@@ -113,3 +125,31 @@ class TrainingSettings:
         if not isinstance(values, dict) or set(values) != {field.name for field in fields(cls)}:
             raise InputError("the training settings are not those of this version; train anew with --force")
         return cls(**values)
+
+
+# Recipes by name, as changes of the defaults of ModelSettings and TrainingSettings.
+PRESETS: dict[str, dict[str, Any]] = {
+    "best": {},
+    "paper": {
+        "tied": False,
+        "loss": "nce-per-position",
+        "num_noise": 50,
+        "batch_words": 256,
+        "bias_start": "zero",
+        "embedding_start": "random",
+        "schedule": "constant",
+        "clip": 0.0,
+        "divergence": 0.0,
+    },
+}
+
+
+def preset_changes(name: str, variant: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a preset changes in the settings of a variant and in those of its training; raises InputError for an unknown name."""
+    if name not in PRESETS:
+        raise InputError(f"preset {name}: choose one of {', '.join(PRESETS)}")
+    in_training = {field.name for field in fields(TrainingSettings)}
+    model = {key: value for key, value in PRESETS[name].items() if key not in in_training}
+    if settings_of(variant).encoder == "log-bilinear":
+        model.pop("tied", None)  # the log-bilinear model is tied in the paper's code too
+    return model, {key: value for key, value in PRESETS[name].items() if key in in_training}

@@ -6,7 +6,7 @@ probability: no noise ever pushes them down.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,13 @@ from fewwords.codes.make import codes_path
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
+from fewwords.files import read_json
 from fewwords.layers.embedding import START_RANGE
 from fewwords.models.language_model import LanguageModel
 from fewwords.models.variants import ModelSettings
 from fewwords.training.objective import never_predicted
 from fewwords.training.settings import BiasStart, TrainingSettings
-from fewwords.vectors.word_vectors import WordVectors
+from fewwords.vectors.word_vectors import WordVectors, vectors_path
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 
 RANDOM_NONZEROS = 8
@@ -38,6 +39,22 @@ class Materials:
     vocabulary: Vocabulary
     codes: SparseCodes | None
     vectors: WordVectors | None
+
+
+def choose_start(
+    work: str | Path, model_settings: ModelSettings, settings: TrainingSettings, vocabulary_size: int
+) -> TrainingSettings:
+    """The settings with `embedding_start` decided: "vectors" where the work folder has some for all words, of the right size."""
+    if settings.embedding_start is not None:
+        return settings
+    path = vectors_path(work).with_suffix(".json")
+    facts = read_json(path) if path.is_file() else None
+    fits = (
+        isinstance(facts, dict)
+        and facts.get("dimensions") == model_settings.embedding_size
+        and facts.get("words", 0) >= vocabulary_size
+    )
+    return replace(settings, embedding_start="vectors" if fits else "random")
 
 
 def gather_materials(

@@ -1,8 +1,8 @@
 """Figure 5: what ZRegression does to training. Above without it (a, b), below with it (c, d), over the same axes.
 
 The paper draws perplexity and Z_h in one panel; here they have one each. The authors' biases start at zero, and there the
-instability is to be seen; so the runs are of LSTM-s and LSTM-z from that start and from the word frequencies, all seeds, and from
-zero with the paper's noise where there are such runs.
+instability is to be seen; so the runs are of LSTM-s and LSTM-z from that start and from the word frequencies, all seeds, and with
+the whole recipe of the paper where there are such runs.
 """
 
 import math
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Run = Mapping[str, Any]
 _STARTS = {
     "zero": ("biases from zero", ORANGE),
-    "zero per position": ("from zero, noise per position", GREEN),
+    "paper": ("the paper's recipe", GREEN),
     "unigram": ("biases from the word frequencies", BLUE),
 }
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -66,8 +66,8 @@ def _start(record: Run) -> str | None:
         return None
     if record["group"] == "table 3":
         return "zero" if str(record["model"]).endswith("-zero-bias") else "unigram"
-    setting = (record.get("control") or {}).get("setting")
-    return setting if setting == "zero per position" else None
+    control = record.get("control") or {}
+    return "paper" if control.get("table") == "recipe" else None
 
 
 def draw_figure5(curves: Curves) -> "Figure":

@@ -39,12 +39,6 @@ MEANINGS: dict[tuple[str, str], Meaning] = {
         "the start at the word frequencies does harm here, and the paper's start is the one to use",
         "the start of the biases does not explain the paper's gap between LSTM-s and LSTM-z",
     ),
-    ("bias start", "zero per position"): Meaning(
-        "with 50 noise words for each position and biases that start at zero (both the authors' way)",
-        "with the paper's noise too the start of the biases matters by itself",
-        "with the paper's noise the start at the word frequencies does harm",
-        "the start of the biases matters only because noise shared by the batch seldom reaches the rare words",
-    ),
     ("bias start", "uniform"): Meaning(
         "with biases that start at -log V",
         "a start at Z = 1 is not all, the frequencies of the words help too",
@@ -93,17 +87,29 @@ MEANINGS: dict[tuple[str, str], Meaning] = {
         "more than the paper's 4 to 8 values a word would pay",
         "more than the paper's 4 to 8 values a word are not needed",
     ),
+    ("tying", "tied"): Meaning(
+        "with one matrix for embedding and output",
+        "two matrices, as in the paper, are worth their memory",
+        "one matrix is better than the paper's two, and smaller",
+        "one matrix does as well as the paper's two, at half their memory",
+    ),
     ("noise", "per position"): Meaning(
         "with 50 noise words for each position (the paper's way)",
-        "noise shared by the batch costs no quality against the paper's way",
-        "noise shared by the batch costs quality, so the paper's way would lower all perplexities here",
-        "noise shared by the batch is as good as the paper's way",
+        "noise shared by 256 words costs no quality against the paper's way",
+        "noise shared by 256 words costs quality, so the paper's way would lower all perplexities here",
+        "noise shared by 256 words is as good as the paper's way",
     ),
-    ("noise", "shared by 256"): Meaning(
-        "with noise words shared by 256 words instead of a batch of 2,048",
-        "noise shared by the whole batch is the better choice",
+    ("noise", "shared by the batch"): Meaning(
+        "with noise words shared by the batch of 2,048 words instead of 256",
         "noise shared by the whole batch costs quality, which smaller groups get back with products of the same size",
+        "noise shared by the whole batch is the better choice",
         "it does not matter how many words share their noise",
+    ),
+    ("recipe", "paper"): Meaning(
+        "with the whole recipe of the paper and its code (--preset paper)",
+        "the default recipe is the better one, and the paper's figures would have been lower with it",
+        "the paper's recipe is better than the default, and should become it",
+        "the default recipe does as well as the paper's, in less time",
     ),
     ("loss", "softmax"): Meaning(
         "with the full softmax for a loss",
@@ -120,7 +126,9 @@ EXPECTED: dict[str | tuple[str, str], tuple[str | None, ...]] = {
     "codes": ("lstm-z-w",),
     "non-zeros": ("lstm-z-w",),
     ("noise", "per position"): ("lstm-s", "lstm-z", "lstm-z-w"),
-    ("noise", "shared by 256"): ("lstm-z", "lstm-z-w"),
+    ("noise", "shared by the batch"): ("lstm-z", "lstm-z-w"),
+    "tying": ("lstm-z", "lstm-z-w"),
+    "recipe": ("lstm-s", "lstm-z", "lstm-z-w"),
     "loss": (None,),
 }
 

@@ -15,13 +15,16 @@ SIZE = 200  # of embedding and context alike
 LABELS = {
     "kn3": "KN3",
     "kn3-all": "KN3, all of train",
+    "kn5-all": "KN5, all of train",
     "lbl5": "LBL5",
     "lstm-s": "LSTM-s",
     "lstm-s-zero-bias": "LSTM-s, biases from zero",
     "lstm-z": "LSTM-z",
     "lstm-z-zero-bias": "LSTM-z, biases from zero",
+    "lstm-z-tied": "LSTM-z, tied",
     "lstm-z-wb": "LSTM-z,wb",
     "lstm-z-w": "LSTM-z,w",
+    "lstm-z-w-tied": "LSTM-z,w, tied",
 }
 
 # Table 1: sub-net, RNN-LSTM, FFNN, and what the coded LSTM-z,w has instead (section 3).
@@ -69,7 +72,7 @@ def published_perplexity(model: str, vocab_size: int) -> float | None:
 
 def published_train_words(model: str) -> int:
     """The running words that the paper trained such a model on."""
-    return TABLE_2["train (n-gram)" if model.startswith("kn3") else "train (neural)"]
+    return TABLE_2["train (n-gram)" if model.startswith("kn") else "train (neural)"]
 
 
 def label(model: str) -> str:

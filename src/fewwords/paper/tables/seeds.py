@@ -70,8 +70,9 @@ def has_diverged(record: Record) -> bool:
 def starts_at_zero(record: Record) -> bool:
     """Whether the model's biases start at zero."""
     control = record.get("control") or {}
-    from_control = control.get("table") == "bias start" and str(control.get("setting")).startswith("zero")
-    return from_control or str(record["model"]).endswith("-zero-bias")
+    return (control.get("table"), control.get("setting")) in (("bias start", "zero"), ("recipe", "paper")) or str(
+        record["model"]
+    ).endswith("-zero-bias")
 
 
 def gather_cells(records: Iterable[Record]) -> dict[tuple[Any, ...], Cell]:
