@@ -25,7 +25,7 @@ from fewwords.codes.atoms import unit_vectors
 from fewwords.codes.exact import WORDS_PER_BLOCK
 from fewwords.codes.objective import fitting_loss, optimality_residual
 from fewwords.corpus import TokenCorpus, prepare
-from fewwords.corpus.sources import BUILTIN
+from fewwords.text.sources import BUILTIN
 from fewwords.vectors import WordVectors, train_skip_gram
 from fewwords.vocabulary import NUM_SPECIAL
 

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from fewwords.corpus import TokenCorpus, prepare
-from fewwords.corpus.sources import BUILTIN
 from fewwords.models.kneser_ney import KneserNey, estimate, part_log_probs, write_arpa
+from fewwords.text.sources import BUILTIN
 
 VOCABULARY_SIZE = 22_000
 WORDS, QUICK_WORDS = 20_000_000, 2_000_000

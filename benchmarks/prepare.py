@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from fewwords.corpus import Settings, TokenCorpus, prepare
-from fewwords.corpus.decompress import decompress
-from fewwords.corpus.sources import BUILTIN, Source, find_sources
+from fewwords.text.decompress import decompress
+from fewwords.text.sources import BUILTIN, Source, find_sources
 
 QUICK_BYTES = 16 << 20
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError
-from fewwords.files import atomic_write
+from fewwords.store.files import atomic_write
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 SPECIAL_WORDS = (UNKNOWN, START, END)

@@ -13,7 +13,7 @@ from safetensors.numpy import save
 
 from fewwords.codes import SparseCodes, random_codes
 from fewwords.errors import InputError
-from fewwords.files import sha256_of, write_json
+from fewwords.store.files import sha256_of, write_json
 
 
 def small_codes() -> SparseCodes:

@@ -21,10 +21,11 @@ from typing import IO, Any
 import pytest
 import zstandard
 
-from fewwords.corpus import Settings, TokenCorpus, formats, prepare, workers
+from fewwords.corpus import Settings, TokenCorpus, prepare, workers
 from fewwords.corpus.runs import Run
 from fewwords.corpus.token_file import TokenWriter
 from fewwords.errors import InputError
+from fewwords.text import formats
 
 GOOD = "The owls fly at night. They sleep by day, as we know.\n" * 40
 DUMP = (

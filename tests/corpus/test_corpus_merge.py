@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewwords.corpus import merge
-from fewwords.corpus.lexicon import Lexicon
 from fewwords.corpus.merge import Division, divide, drop_duplicates, merge_sentences, merge_vocabularies
 from fewwords.corpus.runs import Run, RunBuilder, content_keys, find_runs, gather, mix, ordered_keys, shuffle_keys
 from fewwords.corpus.token_file import TokenFile
+from fewwords.text.lexicon import Lexicon
 from fewwords.vocabulary import Vocabulary
 
 Keyed = list[tuple[int, list[str]]]

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from fewwords.corpus import Settings, TokenCorpus, formats, merge, prepare, workers
-from fewwords.corpus.clean import clean_text
-from fewwords.corpus.sentences import SentenceSplitter
+from fewwords.corpus import Settings, TokenCorpus, merge, prepare, workers
 from fewwords.errors import InputError
+from fewwords.text import formats
+from fewwords.text.clean import clean_text
+from fewwords.text.sentences import SentenceSplitter
 
 Sentence = tuple[str, ...]
 Prose = Callable[..., str]

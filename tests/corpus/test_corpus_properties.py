@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fewwords.corpus import chunks as chunks_module
-from fewwords.corpus.chunks import Chunks
-from fewwords.corpus.clean import clean_chunk, clean_text
-from fewwords.corpus.sentences import SentenceSplitter
-from fewwords.corpus.words import fold_number, split_words
+from fewwords.text import chunks as chunks_module
+from fewwords.text.chunks import Chunks
+from fewwords.text.clean import clean_chunk, clean_text
+from fewwords.text.sentences import SentenceSplitter
+from fewwords.text.words import fold_number, split_words
 
 ANY_TEXT = st.text(max_size=80)
 # Pieces that the rules look for, so that chance finds their combinations.

@@ -9,8 +9,8 @@ from kneser_ney_oracle import make_part, make_vocabulary
 from safetensors.numpy import load_file, save_file
 
 from fewwords.errors import InputError
-from fewwords.files import sha256_of
 from fewwords.models.kneser_ney import KneserNey, estimate, part_log_probs
+from fewwords.store.files import sha256_of
 from fewwords.vocabulary import END_ID, Vocabulary
 
 SIZE = 20

@@ -8,7 +8,7 @@ from torch import Tensor
 from fewwords.codes import random_codes
 from fewwords.losses import NoiseContrastiveLoss, UnigramNoise
 from fewwords.models import LanguageModel, settings_of
-from fewwords.models.log_bilinear import LogBilinearEncoder
+from fewwords.models.neural.encoders.log_bilinear import LogBilinearEncoder
 from fewwords.models.sentence_scores import batch_log_probs
 from fewwords.vocabulary import END_ID, START_ID
 

@@ -15,7 +15,7 @@ from fewwords.errors import InputError
 from fewwords.evaluation import memory
 from fewwords.models import LanguageModel, Mixture, load_model, save_model, settings_of
 from fewwords.models.kneser_ney import KneserNey, estimate
-from fewwords.models.mixture import save_mixture
+from fewwords.models.mixture.mixture import save_mixture
 from fewwords.models.model_folder import AnyModel
 from fewwords.models.sentence_scores import score_sentences
 from fewwords.vocabulary import END_ID

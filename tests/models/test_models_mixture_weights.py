@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from fewwords.errors import InputError
-from fewwords.models.mixture_weights import check_weights, mix_log_probs, tune_weights
+from fewwords.models.mixture.weights import check_weights, mix_log_probs, tune_weights
 
 
 def made_up(num_models: int, num_targets: int = 400, seed: int = 0) -> np.ndarray:

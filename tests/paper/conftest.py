@@ -9,7 +9,7 @@ import pytest
 
 from fewwords.codes.explain import Explanation
 from fewwords.evaluation.memory import Memory, dense_twin, settings_memory
-from fewwords.models.variants import VARIANTS, settings_of
+from fewwords.models.neural.variants import VARIANTS, settings_of
 
 BASE_ROWS = 8_003
 NONZEROS = 8.0

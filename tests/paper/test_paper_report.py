@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from fewwords.codes.explain import Explanation
-from fewwords.files import read_json
 from fewwords.paper.report.figure5 import choose_curves
 from fewwords.paper.report.figures import draw_figures
 from fewwords.paper.report.markdown import headline_table, results_readme
 from fewwords.paper.report.page import write_report
 from fewwords.paper.tables.make import make_tables
+from fewwords.store.files import read_json
 
 pytest.importorskip("matplotlib")
 

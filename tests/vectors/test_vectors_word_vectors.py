@@ -88,7 +88,7 @@ def test_changed_description(vectors, tmp_path, vocabulary, change, message):
     ],
 )
 def test_bad_values_are_refused_even_with_a_matching_hash(vectors, tmp_path, name, place, value, message):
-    from fewwords.files import sha256_of
+    from fewwords.store.files import sha256_of
 
     vectors.save(tmp_path)
     path = vectors_path(tmp_path)

@@ -32,7 +32,6 @@ def demo(
     from fewwords.console import result_console, say
     from fewwords.cores import available_cores
     from fewwords.corpus import prepare
-    from fewwords.corpus.sources import BUILTIN
     from fewwords.corpus.summary import sample_sentences
     from fewwords.errors import InputError
     from fewwords.paper import run_plan
@@ -40,6 +39,7 @@ def demo(
     from fewwords.paper.plan import Cell
     from fewwords.paper.report.screen import models_table
     from fewwords.paper.write import write_paper
+    from fewwords.text.sources import BUILTIN
     from fewwords.vectors import train_skip_gram
 
     say("demo: prepare: the State of the Union addresses, 1790 to today, become tokens")

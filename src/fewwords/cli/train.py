@@ -312,7 +312,7 @@ def train(
 
     from fewwords.console import result_console
     from fewwords.errors import InputError
-    from fewwords.models.variants import settings_of
+    from fewwords.models.neural.variants import settings_of
     from fewwords.training import TrainingSettings
     from fewwords.training import train as train_model
     from fewwords.training.summary import summary_table, trial_table

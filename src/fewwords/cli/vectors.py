@@ -54,8 +54,8 @@ def vectors(
     """
     from fewwords.console import result_console
     from fewwords.corpus import TokenCorpus
-    from fewwords.corpus.locking import lock_folder
     from fewwords.errors import InputError
+    from fewwords.store.locks import lock_folder
     from fewwords.vectors import WordVectors, import_vectors, train_skip_gram
     from fewwords.vectors.skip_gram import choose_vocabulary_size
     from fewwords.vectors.summary import neighbour_table, tables

@@ -19,7 +19,7 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.console import say
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
-from fewwords.files import sha256_of, write_json
+from fewwords.store.files import sha256_of, write_json
 from fewwords.vectors.word_vectors import WordVectors, vectors_path
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
 

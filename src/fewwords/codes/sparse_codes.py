@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError
-from fewwords.files import atomic_write, read_json, sha256_of, write_json
+from fewwords.store.files import atomic_write, read_json, sha256_of, write_json
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]

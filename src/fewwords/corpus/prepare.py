@@ -19,9 +19,6 @@ from numpy.typing import NDArray
 
 from fewwords import __version__
 from fewwords.console import Progress, say
-from fewwords.corpus.decompress import decompress
-from fewwords.corpus.formats import Block, BlockReader
-from fewwords.corpus.locking import lock_folder
 from fewwords.corpus.merge import (
     ORDERED_DIVISION,
     Division,
@@ -32,13 +29,16 @@ from fewwords.corpus.merge import (
     merge_vocabularies,
 )
 from fewwords.corpus.runs import Run, find_runs
-from fewwords.corpus.segment import DUPLICATE, TOO_LONG, Tally
 from fewwords.corpus.settings import Settings
-from fewwords.corpus.sources import Source, find_sources
 from fewwords.corpus.token_corpus import FORMAT, TokenCorpus
 from fewwords.corpus.workers import Workers, start_workers
 from fewwords.errors import InputError
-from fewwords.files import sha256_of, write_json
+from fewwords.store.files import sha256_of, write_json
+from fewwords.store.locks import lock_folder
+from fewwords.text.decompress import decompress
+from fewwords.text.formats import Block, BlockReader
+from fewwords.text.segment import DUPLICATE, TOO_LONG, Tally
+from fewwords.text.sources import Source, find_sources
 from fewwords.vocabulary import END_ID, START_ID, UNKNOWN_ID
 
 PAPER_DEV_WORDS, PAPER_TEST_WORDS = 100_000, 5_000_000

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.corpus.lexicon import Lexicon
+from fewwords.text.lexicon import Lexicon
 
 Keys = NDArray[np.uint64]
 

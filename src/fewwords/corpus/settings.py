@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
-from fewwords.corpus.words import Numbers
 from fewwords.errors import InputError
+from fewwords.text.rules import TextRules
+from fewwords.text.segment import Limits
+from fewwords.text.words import Numbers
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,16 @@ class Settings:
             raise InputError(f"--min-words {self.min_words}: a sentence has at least 1 word")
         if self.max_words is not None and self.max_words < self.min_words:
             raise InputError(f"--max-words {self.max_words} is less than --min-words {self.min_words}; swap them")
-        if self.numbers not in ("keep", "digits", "token"):
-            raise InputError(f"--numbers {self.numbers}: choose keep, digits or token")
+        TextRules(self.lower_case, self.numbers)  # raises for an unknown choice
         if not 0 <= self.seed < 1 << 63:
             raise InputError(f"--seed {self.seed}: choose a number from 0 to 2^63 - 1")
+
+    @property
+    def rules(self) -> TextRules:
+        """How text becomes words."""
+        return TextRules(self.lower_case, self.numbers)
+
+    @property
+    def limits(self) -> Limits:
+        """Which sentences are kept."""
+        return Limits(self.min_words, self.max_words, self.keep_fragments)

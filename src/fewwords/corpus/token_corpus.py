@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fewwords.corpus.batches import Batch, Position, make_batches
 from fewwords.corpus.token_file import TokenFile
 from fewwords.errors import InputError
-from fewwords.files import read_json
+from fewwords.store.files import read_json
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
 
 FORMAT = "fewwords corpus 1"

@@ -21,11 +21,11 @@ from typing import Protocol
 
 import numpy as np
 
-from fewwords.corpus.formats import Block
 from fewwords.corpus.runs import RunBuilder, ordered_keys, shuffle_keys
-from fewwords.corpus.segment import Segmenter, Tally
 from fewwords.corpus.settings import Settings
 from fewwords.errors import InputError
+from fewwords.text.formats import Block
+from fewwords.text.segment import Segmenter, Tally
 
 RUN_WORDS = 4_000_000
 MOST_TYPES = 400_000
@@ -45,7 +45,7 @@ class LocalWorker:
     def __init__(self, settings: Settings, folder: Path, shuffle: bool, name: str = "run-0") -> None:
         self._settings = settings
         self._shuffle = shuffle
-        self._segmenter = Segmenter(settings)
+        self._segmenter = Segmenter(settings.rules, settings.limits, strict=settings.strict)
         self._builder = RunBuilder(folder, name, dedup=settings.dedup, seed=settings.seed)
 
     def work_on(self, block: Block) -> int:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.models.language_model import LanguageModel
 from fewwords.models.model_folder import AnyModel
+from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.sentence_scores import Scored
 from fewwords.vocabulary import END_ID, NUM_SPECIAL, UNKNOWN_ID
 

@@ -15,16 +15,16 @@ from typing import Any, Literal, TextIO
 import torch
 
 from fewwords.console import Progress
-from fewwords.corpus.sources import find_sources
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
 from fewwords.evaluation.memory import Memory, dense_twin, folder_bytes, model_memory, stored_numbers
-from fewwords.evaluation.text import TextSentence, read_part, read_sentences, reading_settings
+from fewwords.evaluation.text import TextSentence, read_part, read_sentences, text_rules
 from fewwords.evaluation.word_scores import statistics_lines, write_sentence
-from fewwords.models.language_model import LanguageModel
 from fewwords.models.model_folder import SavedModel, load_model
+from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
+from fewwords.text.sources import find_sources
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ def evaluate(
         sentences = read_part(corpus, part, saved.vocabulary, max_words)
         total = min(max_words or math.inf, corpus.part(part).num_words)
         results.append(_evaluate_text(saved, part, sentences, batch_words, word_scores, total, has_surface=False))
-    settings = reading_settings(saved.made_from, tokenized)
+    rules = text_rules(saved.made_from)
     for source in sources:
-        sentences = read_sentences(source, saved.vocabulary, settings, max_words)
+        sentences = read_sentences(source, saved.vocabulary, rules, tokenized=tokenized, max_words=max_words)
         results.append(_evaluate_text(saved, source.name, sentences, batch_words, word_scores, None, has_surface=True))
     for result in results:
         if math.isnan(result.perplexity.log_prob):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from fewwords.errors import InputError
 from fewwords.layers.output import CodedOutput
-from fewwords.models.language_model import LanguageModel
-from fewwords.models.mixture import Mixture
+from fewwords.models.mixture.mixture import Mixture
 from fewwords.models.model_folder import AnyModel
-from fewwords.models.sealed_folder import sealed_files
-from fewwords.models.variants import ModelSettings
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.variants import ModelSettings
+from fewwords.store.sealed_folder import sealed_files
 
 
 @dataclass(frozen=True)

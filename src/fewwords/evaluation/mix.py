@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.console import Progress
-from fewwords.corpus.locking import lock_folder
-from fewwords.corpus.sources import find_sources
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Band
 from fewwords.evaluation.evaluate import find_device
-from fewwords.evaluation.text import read_part, read_sentences, reading_settings
-from fewwords.models.mixture import Mixture, predicts_end, save_mixture
-from fewwords.models.mixture_weights import check_weights, mix_log_probs, tune_weights
+from fewwords.evaluation.text import read_part, read_sentences, text_rules
+from fewwords.models.mixture.mixture import Mixture, predicts_end, save_mixture
+from fewwords.models.mixture.weights import check_weights, mix_log_probs, tune_weights
 from fewwords.models.model_folder import SavedModel, load_model
 from fewwords.models.sentence_scores import BATCH_WORDS, Sentence, score_sentences
+from fewwords.store.locks import lock_folder
+from fewwords.text.sources import find_sources
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,11 @@ def mix_models(
     if corpus is not None:
         sentences = [sentence.ids for sentence in read_part(corpus, "dev", vocabulary, max_words)]
     else:
-        settings = reading_settings({"corpus": trained_on}, tokenized)
+        rules = text_rules({"corpus": trained_on})
         sentences = [
-            sentence.ids for source in sources for sentence in read_sentences(source, vocabulary, settings, max_words)
+            sentence.ids
+            for source in sources
+            for sentence in read_sentences(source, vocabulary, rules, tokenized=tokenized, max_words=max_words)
         ]
     log_probs = _score(saved, folders, sentences, batch_words)
     num_models, num_targets = log_probs.shape
@@ -145,7 +147,7 @@ def _check_components(saved: Sequence[SavedModel], folders: Sequence[Path]) -> d
         if isinstance(corpus, Mapping) and corpus:  # a model from an ARPA file says nothing
             corpora.append((folder, dict(corpus)))
     for folder, corpus in corpora:
-        if reading_settings({"corpus": corpus}, False) != reading_settings({"corpus": corpora[0][1]}, False):
+        if text_rules({"corpus": corpus}) != text_rules({"corpus": corpora[0][1]}):
             raise InputError(
                 f"{corpora[0][0]} and {folder}: trained on text with case or numbers folded in other ways; mix models of text "
                 "that was prepared alike"

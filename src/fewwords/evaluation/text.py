@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from fewwords.console import say
-from fewwords.corpus.decompress import decompress
-from fewwords.corpus.formats import BlockReader
-from fewwords.corpus.segment import OVERLONG, Segmenter
-from fewwords.corpus.settings import Settings
-from fewwords.corpus.sources import Source
 from fewwords.corpus.token_corpus import PartName, TokenCorpus
 from fewwords.errors import InputError
 from fewwords.models.sentence_scores import Sentence
+from fewwords.text.decompress import decompress
+from fewwords.text.formats import BlockReader
+from fewwords.text.rules import TextRules
+from fewwords.text.segment import OVERLONG, Segmenter
+from fewwords.text.sources import Source
 from fewwords.vocabulary import Vocabulary
 
 _MOST_TYPES = 1_000_000
@@ -38,18 +38,11 @@ class TextSentence:
         return sum(map(len, self.words)) + len(self.words)
 
 
-def reading_settings(made_from: Mapping[str, Any], tokenized: bool) -> Settings:
-    """How to read text for a model whose folder says `made_from`: case and numbers as in the corpus, sentences of any length."""
+def text_rules(made_from: Mapping[str, Any]) -> TextRules:
+    """How to read text for a model whose folder says `made_from`: case and numbers as in the corpus."""
     corpus = made_from.get("corpus")
     recorded = (corpus.get("settings") if isinstance(corpus, Mapping) else None) or {}
-    return Settings(
-        tokenized=tokenized,
-        lower_case=recorded.get("lower_case", True),
-        numbers=recorded.get("numbers", "keep"),
-        min_words=1,
-        max_words=None,
-        keep_fragments=True,
-    )
+    return TextRules(recorded.get("lower_case", True), recorded.get("numbers", "keep"))
 
 
 def read_part(
@@ -75,16 +68,16 @@ def read_part(
 
 
 def read_sentences(
-    source: Source, vocabulary: Vocabulary, settings: Settings, max_words: int | None = None
+    source: Source, vocabulary: Vocabulary, rules: TextRules, *, tokenized: bool = False, max_words: int | None = None
 ) -> Iterator[TextSentence]:
     """The first sentences of a source that have at most `max_words` words together, but one at least.
 
     Raises InputError when the source is empty, damaged, no text, or holds no words.
     """
     _, pieces = decompress(source.chunks(), source.name)
-    segmenter = Segmenter(settings)
+    segmenter = Segmenter(rules)
     num_words = 0
-    for block in BlockReader(source.name, pieces, settings.tokenized).blocks(0):
+    for block in BlockReader(source.name, pieces, tokenized).blocks(0):
         tokens, lengths = segmenter.segment(block)
         words = segmenter.lexicon.decode(tokens)
         ids = np.array(vocabulary.encode(words), dtype=np.int64)

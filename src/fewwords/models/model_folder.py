@@ -18,11 +18,11 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney import KneserNey
 from fewwords.models.kneser_ney.model import FORMAT as KNESER_NEY_FORMAT
-from fewwords.models.language_model import LanguageModel
-from fewwords.models.mixture import FORMAT as MIX_FORMAT
-from fewwords.models.mixture import Mixture, component_folder
-from fewwords.models.sealed_folder import folder_format, open_folder, write_folder
-from fewwords.models.variants import ModelSettings
+from fewwords.models.mixture.mixture import FORMAT as MIX_FORMAT
+from fewwords.models.mixture.mixture import Mixture, component_folder
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.variants import ModelSettings
+from fewwords.store.sealed_folder import folder_format, open_folder, write_folder
 from fewwords.vocabulary import Vocabulary
 
 FORMAT = "fewwords model 1"

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney import KneserNey
-from fewwords.models.language_model import LanguageModel
+from fewwords.models.neural.language_model import LanguageModel
 from fewwords.vocabulary import END_ID, START_ID
 
 if TYPE_CHECKING:  # a mixture needs this file, and the model folder needs the mixture

@@ -17,10 +17,10 @@ from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.evaluation import Evaluation, evaluate
 from fewwords.evaluation.memory import settings_memory
-from fewwords.files import read_json, write_json
 from fewwords.models.model_folder import load_model
-from fewwords.models.variants import ModelSettings, settings_of
+from fewwords.models.neural.variants import ModelSettings, settings_of
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
+from fewwords.store.files import read_json, write_json
 from fewwords.training import TrainingSettings, train, train_kneser_ney
 from fewwords.training.checkpoint import remove_checkpoints
 from fewwords.training.process import prepare_process

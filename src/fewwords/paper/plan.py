@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fewwords.errors import InputError
-from fewwords.models.variants import VARIANTS
+from fewwords.models.neural.variants import VARIANTS
 from fewwords.training.settings import preset_changes
 
 Group = Literal["table 3", "more words", "control"]

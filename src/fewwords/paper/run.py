@@ -13,10 +13,10 @@ from typing import Any
 
 from fewwords.console import duration, say
 from fewwords.cores import available_cores
-from fewwords.corpus.locking import lock_folder
 from fewwords.errors import InputError
 from fewwords.paper.cells import codes_file, read_record, run_cell
 from fewwords.paper.plan import Cell
+from fewwords.store.locks import lock_folder
 from fewwords.training.interruption import Interruption
 
 SECONDS_BETWEEN_LOOKS = 0.5

@@ -10,13 +10,13 @@ from fewwords.codes.quality import words_with_stem
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
-from fewwords.files import atomic_write, write_json
 from fewwords.paper.cells import codes_file, read_record
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
 from fewwords.paper.report.figures import draw_figures
 from fewwords.paper.report.markdown import put_headline, results_readme
 from fewwords.paper.report.page import write_report
 from fewwords.paper.tables.make import make_tables
+from fewwords.store.files import atomic_write, write_json
 from fewwords.vectors.word_vectors import WordVectors, vectors_path
 from fewwords.vocabulary import Vocabulary
 

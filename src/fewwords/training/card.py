@@ -1,6 +1,6 @@
 """The model card: what a trained model is, what it was trained on, how good and how large it is, how to load it, its limits."""
 
-from fewwords.models.variants import ModelSettings
+from fewwords.models.neural.variants import ModelSettings
 from fewwords.training.settings import TrainingSettings
 from fewwords.training.summary import TrainingSummary
 

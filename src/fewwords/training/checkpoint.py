@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from fewwords.errors import InputError
-from fewwords.files import read_json, sha256_of, write_json
+from fewwords.store.files import read_json, sha256_of, write_json
 
 FORMAT = "fewwords checkpoint 1"
 BEST = "best.safetensors"

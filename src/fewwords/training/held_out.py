@@ -13,7 +13,7 @@ import torch
 from fewwords.corpus.token_corpus import Part
 from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.losses import normalisation_gap
-from fewwords.models.language_model import LanguageModel, Predictions
+from fewwords.models.neural.language_model import LanguageModel, Predictions
 from fewwords.training.objective import Objective
 
 GAP_CONTEXTS = 2_000

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from fewwords.console import say
-from fewwords.corpus.locking import lock_folder
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.models.model_folder import model_folder, save_model
-from fewwords.models.variants import ModelSettings
+from fewwords.models.neural.variants import ModelSettings
+from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
 from fewwords.training.checkpoint import find_checkpoint, mend_swap, read_best, read_checkpoint, remove_checkpoints
 from fewwords.training.distributed import Group, joined_group

@@ -7,7 +7,7 @@ import torch
 
 from fewwords.errors import InputError
 from fewwords.evaluation.memory import settings_memory
-from fewwords.models.variants import ModelSettings
+from fewwords.models.neural.variants import ModelSettings
 from fewwords.training.settings import TrainingSettings
 
 _BYTES = 4

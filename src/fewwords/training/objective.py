@@ -6,7 +6,7 @@ The noise follows the counts of the training part. Words that the model never pr
 from fewwords.losses.nce import NoiseContrastiveLoss
 from fewwords.losses.noise import UnigramNoise
 from fewwords.losses.softmax import FullSoftmaxLoss, SampledSoftmaxLoss
-from fewwords.models.variants import ModelSettings
+from fewwords.models.neural.variants import ModelSettings
 from fewwords.training.settings import TrainingSettings
 from fewwords.vocabulary import END_ID, START_ID, Vocabulary
 

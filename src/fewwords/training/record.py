@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fewwords.files import atomic_write
+from fewwords.store.files import atomic_write
 
 
 def append_line(path: Path, line: dict[str, Any]) -> None:

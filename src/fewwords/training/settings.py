@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 from fewwords.errors import InputError
-from fewwords.models.variants import settings_of
+from fewwords.models.neural.variants import settings_of
 
 LossName = Literal["nce", "nce-per-position", "softmax", "sampled-softmax"]
 ScheduleName = Literal["constant", "linear"]

@@ -18,10 +18,10 @@ from fewwords.codes.make import codes_path
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
-from fewwords.files import read_json
 from fewwords.layers.embedding import START_RANGE
-from fewwords.models.language_model import LanguageModel
-from fewwords.models.variants import ModelSettings
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.variants import ModelSettings
+from fewwords.store.files import read_json
 from fewwords.training.objective import never_predicted
 from fewwords.training.settings import BiasStart, TrainingSettings
 from fewwords.vectors.word_vectors import WordVectors, vectors_path

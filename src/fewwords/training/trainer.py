@@ -16,7 +16,7 @@ import torch
 from fewwords.corpus.batches import Batch, Position
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
-from fewwords.models.language_model import LanguageModel
+from fewwords.models.neural.language_model import LanguageModel
 from fewwords.training.checkpoint import Checkpoint
 from fewwords.training.distributed import Group
 from fewwords.training.gradients import clip_gradients

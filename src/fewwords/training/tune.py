@@ -13,7 +13,7 @@ from typing import Any
 from fewwords.console import say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
-from fewwords.files import read_json, write_json
+from fewwords.store.files import read_json, write_json
 from fewwords.training.run import AstrayError, Run
 from fewwords.training.settings import PAPER_RATES, TrainingSettings
 from fewwords.training.summary import Trial

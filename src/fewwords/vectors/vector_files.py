@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.corpus.decompress import decompress
 from fewwords.errors import InputError
+from fewwords.text.decompress import decompress
 
 LONGEST_LINE = 1 << 20
 MOST_DIMENSIONS = 1 << 16

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from fewwords.corpus.decompress import decompress, detect_compression
 from fewwords.errors import InputError
+from fewwords.text.decompress import decompress, detect_compression
 
 _CHUNK_BYTES = 1 << 20
 _DISGUISES = {

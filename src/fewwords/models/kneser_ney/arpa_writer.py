@@ -12,8 +12,8 @@ import numpy as np
 
 from fewwords.console import Progress
 from fewwords.errors import InputError
-from fewwords.files import atomic_write
 from fewwords.models.kneser_ney.model import KneserNey
+from fewwords.store.files import atomic_write
 
 _NODES_AT_ONCE = 1 << 17
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewwords.errors import InputError
-from fewwords.files import atomic_write
+from fewwords.store.files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,12 +10,12 @@ from string import Template
 from typing import Any
 
 from fewwords import __version__
-from fewwords.files import atomic_write, write_json
 from fewwords.paper.report import sections, table_sections
 from fewwords.paper.report.drawing import inline_svg
 from fewwords.paper.report.figures import CAPTIONS
 from fewwords.paper.report.html_parts import Markup, element, markup, paragraph, section
 from fewwords.paper.tables import published
+from fewwords.store.files import atomic_write, write_json
 
 ADDRESS = "https://aclanthology.org/P16-1022/"
 _HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fewwords.evaluation.memory import dense_twin, settings_memory
-from fewwords.models.variants import VARIANTS
+from fewwords.models.neural.variants import VARIANTS
 from fewwords.paper.tables import published
 from fewwords.paper.tables.seeds import Cell, Record
 from fewwords.vocabulary import NUM_SPECIAL

@@ -12,7 +12,7 @@ from typing import Any
 
 from fewwords import __version__
 from fewwords.errors import InputError
-from fewwords.files import read_json, sha256_of, write_json
+from fewwords.store.files import read_json, sha256_of, write_json
 from fewwords.vocabulary import Vocabulary
 
 

@@ -4,10 +4,10 @@ import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fewwords.corpus.formats import Block, decode, paragraphs
-from fewwords.corpus.lexicon import Lexicon
-from fewwords.corpus.sentences import SentenceSplitter
-from fewwords.corpus.settings import Settings
+from fewwords.text.formats import Block, decode, paragraphs
+from fewwords.text.lexicon import Lexicon
+from fewwords.text.rules import TextRules
+from fewwords.text.sentences import SentenceSplitter
 from fewwords.vocabulary import END, START
 
 LONGEST_HEADING = 5
@@ -15,6 +15,15 @@ LONGEST_HEADING = 5
 TOO_SHORT, TOO_LONG = "too short", "too long"
 HEADING, FRAGMENT, OVERLONG = "heading", "fragment", "overlong word"
 DUPLICATE = "duplicate"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which sentences are kept: by their number of words, and fragments of Wikipedia text (headings, list items) or not."""
+
+    min_words: int = 1
+    max_words: int | None = None
+    keep_fragments: bool = True
 
 
 @dataclass
@@ -38,11 +47,14 @@ class Tally:
 
 
 class Segmenter:
-    """Turns blocks into kept sentences; remembers chunks from block to block, and keeps the tally."""
+    """Turns blocks into kept sentences; remembers chunks from block to block, and keeps the tally.
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._splitter = SentenceSplitter(lower_case=settings.lower_case, numbers=settings.numbers)
+    `strict` stops at invalid UTF-8 instead of replacing and counting it.
+    """
+
+    def __init__(self, rules: TextRules, limits: Limits | None = None, *, strict: bool = False) -> None:
+        self._limits, self._strict = limits or Limits(), strict
+        self._splitter = SentenceSplitter(lower_case=rules.lower_case, numbers=rules.numbers)
         self.tally = Tally()
 
     @property
@@ -56,7 +68,7 @@ class Segmenter:
 
     def segment(self, block: Block) -> tuple[bytes, list[int]]:
         """The kept sentences one after another, as ids of the lexicon, and the length of each in words."""
-        text, num_invalid = decode(block, self._settings.strict)
+        text, num_invalid = decode(block, self._strict)
         if num_invalid:
             self.tally.invalid_bytes[block.source] += num_invalid
         sentences: list[bytes] = []
@@ -76,9 +88,9 @@ class Segmenter:
                 lengths.append(len(sentence))
 
     def _running_text(self, block: Block, text: str, sentences: list[bytes], lengths: list[int]) -> None:
-        prose_only = block.format in ("wikiextractor", "mediawiki", "json lines") and not self._settings.keep_fragments
+        prose_only = block.format in ("wikiextractor", "mediawiki", "json lines") and not self._limits.keep_fragments
         split = self._splitter.split
-        least, most = self._settings.min_words, self._settings.max_words or sys.maxsize
+        least, most = self._limits.min_words, self._limits.max_words or sys.maxsize
         for paragraph in paragraphs(block, text):
             # WikiExtractor leaves section headings as short lines of their own, with a full stop at the end.
             if prose_only and len(paragraph) < 80 and len(paragraph.split()) <= LONGEST_HEADING:
@@ -96,11 +108,11 @@ class Segmenter:
                     lengths.append(num_words)
 
     def _fits(self, num_words: int) -> bool:
-        settings = self._settings
-        if num_words < settings.min_words:
+        limits = self._limits
+        if num_words < limits.min_words:
             self.tally.drop(TOO_SHORT, 1, num_words)
             return False
-        if settings.max_words is not None and num_words > settings.max_words:
+        if limits.max_words is not None and num_words > limits.max_words:
             self.tally.drop(TOO_LONG, 1, num_words)
             return False
         return True

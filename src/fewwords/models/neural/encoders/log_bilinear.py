@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from fewwords.layers.embedding import START_RANGE
-from fewwords.models.lstm_encoder import State
+from fewwords.models.neural.encoders.lstm import State
 
 
 class LogBilinearEncoder(nn.Module):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fewwords.corpus import wikitext as wikitext_module
-from fewwords.corpus.wikitext import plain_text
+from fewwords.text import wikitext as wikitext_module
+from fewwords.text.wikitext import plain_text
 
 FORBIDDEN = ("{{", "}}", "[[", "]]", "{|", "<ref")
 

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from fewwords.corpus.clean import clean_text
-from fewwords.corpus.mediawiki import page_texts
 from fewwords.errors import InputError
+from fewwords.text.clean import clean_text
+from fewwords.text.mediawiki import page_texts
 
 Format = Literal["text", "wikiextractor", "json lines", "mediawiki", "tokenized"]
 

@@ -11,9 +11,9 @@ from fewwords.layers.code_table import CodeTable
 from fewwords.layers.embedding import CodedEmbedding, DenseEmbedding
 from fewwords.layers.output import CodedOutput, DenseOutput
 from fewwords.losses.normaliser import make_normaliser
-from fewwords.models.log_bilinear import LogBilinearEncoder
-from fewwords.models.lstm_encoder import LstmEncoder
-from fewwords.models.variants import ModelSettings
+from fewwords.models.neural.encoders.log_bilinear import LogBilinearEncoder
+from fewwords.models.neural.encoders.lstm import LstmEncoder
+from fewwords.models.neural.variants import ModelSettings
 from fewwords.vocabulary import END_ID, START_ID
 
 

@@ -6,10 +6,10 @@ whether a new one can start. Everything between two such places becomes words in
 
 import re
 
-from fewwords.corpus.abbreviations import SENTENCE_STARTERS
-from fewwords.corpus.chunks import CLOSERS, OVERLONG, USUAL, Chunks, End, Ending, SeveralChunks
-from fewwords.corpus.lexicon import Lexicon
-from fewwords.corpus.words import Numbers
+from fewwords.text.abbreviations import SENTENCE_STARTERS
+from fewwords.text.chunks import CLOSERS, OVERLONG, USUAL, Chunks, End, Ending, SeveralChunks
+from fewwords.text.lexicon import Lexicon
+from fewwords.text.words import Numbers
 
 # Text comes before Unicode normalisation here, so the wide forms of the marks count as well.
 _AFTER_A_FINAL_MARK = re.compile(rf"[.!?。।؟۔…．！？｡][{re.escape(CLOSERS)}“‘″′`’´]*(?:\s+|$)")

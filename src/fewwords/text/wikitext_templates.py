@@ -7,7 +7,7 @@ argument; a missing argument is empty. To keep another template, add a line.
 
 from collections.abc import Callable
 
-from fewwords.corpus.wikitext_lines import APOSTROPHE
+from fewwords.text.wikitext_lines import APOSTROPHE
 
 NUM_ARGUMENTS = 8
 

@@ -9,8 +9,8 @@ the rest of the line it began on. Every step is linear in the length of the text
 import re
 from dataclasses import dataclass, field
 
-from fewwords.corpus.wikitext_lines import APOSTROPHE, CUT, LABEL, LANGUAGE, NOTHING, PRIVATE, tidy_lines
-from fewwords.corpus.wikitext_templates import template_text
+from fewwords.text.wikitext_lines import APOSTROPHE, CUT, LABEL, LANGUAGE, NOTHING, PRIVATE, tidy_lines
+from fewwords.text.wikitext_templates import template_text
 
 # MediaWiki gives up at 40 levels. A bound also keeps text from being copied upwards without end.
 _MAX_DEPTH = 100

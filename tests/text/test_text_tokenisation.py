@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fewwords.corpus.clean import clean_text
-from fewwords.corpus.sentences import SentenceSplitter
+from fewwords.text.clean import clean_text
+from fewwords.text.sentences import SentenceSplitter
 
 CASES = Path(__file__).with_name("tokenisation_cases.txt")
 

@@ -8,8 +8,8 @@ are found by plain search, without an XML tree.
 import re
 from collections.abc import Iterator
 
-from fewwords.corpus.wikitext import plain_text
 from fewwords.errors import InputError
+from fewwords.text.wikitext import plain_text
 
 _PAGE = "<page>"
 _PAGE_END = "</page>"

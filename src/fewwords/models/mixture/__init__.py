@@ -1,0 +1,1 @@
+"""Linear interpolation of models over one vocabulary."""

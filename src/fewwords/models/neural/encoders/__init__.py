@@ -1,0 +1,1 @@
+"""The Encoding subnet: one encoder a file."""
