@@ -17,8 +17,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewwords.corpus import Settings, TokenCorpus, formats, prepare
+from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
+from fewwords.text import formats
 from fewwords.text.clean import clean_text
 from fewwords.text.decompress import decompress, detect_compression
 from fewwords.text.formats import Block, BlockReader, decode, detect_format
