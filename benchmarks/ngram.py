@@ -18,7 +18,8 @@ import time
 from pathlib import Path
 
 from fewwords.corpus import TokenCorpus, prepare
-from fewwords.models.kneser_ney import KneserNey, estimate, part_log_probs, write_arpa
+from fewwords.models.kneser_ney import estimate, part_log_probs, write_arpa
+from fewwords.models.load import load
 from fewwords.text.sources import BUILTIN
 
 VOCABULARY_SIZE = 22_000
@@ -69,7 +70,7 @@ def kenlm_speed(work: Path, folder: Path, num_words: int) -> float | None:
         return None
     import kenlm  # type: ignore[import-not-found]
 
-    model = KneserNey.load(folder / "kn3")
+    model = load(folder / "kn3")
     write_arpa(model, folder / "model.arpa")
     theirs = kenlm.Model(str(folder / "model.arpa"))
     part = TokenCorpus.open(work).part("train", model.num_words)

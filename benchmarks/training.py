@@ -24,7 +24,8 @@ from fewwords.codes.make import load_codes
 from fewwords.corpus import Part, TokenCorpus
 from fewwords.corpus.token_file import TokenFile, TokenWriter
 from fewwords.errors import InputError
-from fewwords.models import LanguageModel, settings_of
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.variants import settings_of
 from fewwords.training.objective import make_objective
 from fewwords.training.process import prepare_process
 from fewwords.training.settings import TrainingSettings

@@ -15,8 +15,14 @@ import torch
 
 from fewwords.codes.controls import random_codes
 from fewwords.corpus import Settings, TokenCorpus, prepare
-from fewwords.evaluation import evaluate, part_perplexity
-from fewwords.models import LanguageModel, load_model, save_model, settings_of
+from fewwords.evaluation.evaluate import evaluate
+from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.models.load import load
+from fewwords.models.neural.folder import save_neural
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.neural.variants import settings_of
+from fewwords.text.rules import TextRules
 
 SIZE, BASE_SIZE = 60, 20
 SCORE = re.compile(r"\tp\( (\S+) \| (\S+) (?:\.\.\.)?\) \t= \[(NN|OOV)\] (\S+) \[ (\S+) \]")
@@ -38,14 +44,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory, prose: Callable[..., str]) 
     model = LanguageModel(settings_of("lstm-z-w", embedding_size=8, hidden_size=8), SIZE, codes)
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
-    save_model(work / "model", model, vocabulary, codes, {}, "a card\n")
+    save_neural(work / "model", NeuralModel(model, vocabulary, codes), "a card\n")
     return work
 
 
 def test_raw_text_tokenised_text_and_prepared_part_agree(folder: Path, tmp_path: Path) -> None:
-    saved = load_model(folder / "model")
+    saved = load(folder / "model")
     corpus = TokenCorpus.open(folder)
-    expected = part_perplexity(saved.model, corpus.part("test", SIZE))
+    expected = part_perplexity(saved, corpus.part("test", SIZE))
     by_part = evaluate(folder / "model", work=folder).total
     assert by_part.perplexity == expected
     assert by_part.bits_per_character is None
@@ -74,13 +80,20 @@ def test_texts_add_up_and_max_words_limits_each(folder: Path, tmp_path: Path) ->
 
 
 def test_case_and_numbers_are_those_of_the_models_corpus(folder: Path, tmp_path: Path) -> None:
-    saved = load_model(folder / "model")
+    saved = load(folder / "model")
+    rules = TextRules(lower_case=False, numbers="token")
     made_from = {"corpus": {"settings": {"lower_case": False, "numbers": "token"}}}
-    save_model(tmp_path / "model", saved.model, saved.vocabulary, saved.codes, made_from, "")
+    model = NeuralModel(saved.network, saved.vocabulary, saved.codes, rules, made_from)
+    save_neural(tmp_path / "model", model, "")
     (tmp_path / "text").write_text("So 12 it.\n")
-    scores = io.StringIO()
-    evaluate(tmp_path / "model", [str(tmp_path / "text")], word_scores=scores)
-    assert scores.getvalue().splitlines()[0] == "So <num> it ."
+    facts = json.loads((tmp_path / "model" / "model.json").read_text())
+    for older in (False, True):
+        if older:  # a folder without text rules has them among the settings of its corpus
+            del facts["text"]
+            (tmp_path / "model" / "model.json").write_text(json.dumps(facts))
+        scores = io.StringIO()
+        evaluate(tmp_path / "model", [str(tmp_path / "text")], word_scores=scores)
+        assert scores.getvalue().splitlines()[0] == "So <num> it ."
 
 
 def test_word_scores_are_srilms_and_add_up(folder: Path, command: Callable[..., object]) -> None:
@@ -170,9 +183,9 @@ def test_standard_input(folder: Path, command: Callable[..., object], monkeypatc
 
 
 def test_a_model_without_end_has_no_end_to_score(folder: Path, tmp_path: Path) -> None:
-    saved = load_model(folder / "model")
+    saved = load(folder / "model")
     settings = settings_of("lstm-s", boundary="paper", embedding_size=4, hidden_size=4)
-    save_model(tmp_path / "model", LanguageModel(settings, SIZE), saved.vocabulary, None, {}, "")
+    save_neural(tmp_path / "model", NeuralModel(LanguageModel(settings, SIZE), saved.vocabulary), "")
     scores = io.StringIO()
     result = evaluate(tmp_path / "model", work=folder, word_scores=scores).total.perplexity
     assert "</s>" not in scores.getvalue()
@@ -195,9 +208,9 @@ def test_bad_input_is_told_in_one_line(
         file.write("60\tmore\t1\n")
     shutil.copytree(folder / "model", torn)
     (torn / "model.json").unlink()
-    saved = load_model(folder / "model")
-    torch.nn.init.constant_(saved.model.output.bias, math.nan)
-    save_model(diverged, saved.model, saved.vocabulary, saved.codes, {}, "")
+    saved = load(folder / "model")
+    torch.nn.init.constant_(saved.network.output.bias, math.nan)
+    save_neural(diverged, NeuralModel(saved.network, saved.vocabulary, saved.codes), "")
     model, text = folder / "model", tmp_path / "text"
     for arguments, message in (
         ([model], "name either texts"),

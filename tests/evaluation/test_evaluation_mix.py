@@ -14,9 +14,15 @@ import pytest
 import torch
 
 from fewwords.corpus import Settings, TokenCorpus, prepare
-from fewwords.evaluation import evaluate, mix_models
-from fewwords.models import LanguageModel, load_model, save_model, settings_of
+from fewwords.evaluation.evaluate import evaluate
+from fewwords.evaluation.mix import mix_models
 from fewwords.models.kneser_ney import KneserNey, estimate
+from fewwords.models.load import load
+from fewwords.models.neural.folder import save_neural
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.neural.variants import settings_of
+from fewwords.text.rules import TextRules
 
 SIZE = 60
 PAIR = ("neural", "kn2")
@@ -49,7 +55,7 @@ def work(tmp_path_factory: pytest.TempPathFactory, prose: Callable[..., str]) ->
     with torch.no_grad():  # as good as unigrams, in its own way
         counts = torch.from_numpy(vocabulary.counts).float() + 1
         neural.output.bias.copy_(counts.log() + 0.5 * torch.randn(SIZE))
-    save_model(folder / "neural", neural, vocabulary, None, made_from, "a card\n")
+    save_neural(folder / "neural", NeuralModel(neural, vocabulary, made_from=made_from), "a card\n")
     return folder
 
 
@@ -68,8 +74,8 @@ def test_the_tuned_mix_beats_its_models_and_evaluates_to_the_same(work: Path, tm
     assert found.total.perplexity.value == pytest.approx(summary.perplexity)
     assert found.total.perplexity.num_words == summary.num_words
     assert found.variant == "mix"
-    saved = load_model(tmp_path / "mix")
-    assert saved.model.weights == summary.weights
+    saved = load(tmp_path / "mix")
+    assert saved.weights == summary.weights
     assert saved.made_from["corpus"] == TokenCorpus.open(work).made_from
     assert saved.made_from["result"]["perplexity"] == summary.perplexity
     assert not (tmp_path / "mix" / ".mix.lock").exists()
@@ -101,18 +107,19 @@ def test_no_other_weights_are_better(work: Path) -> None:
 
 def test_texts_of_a_mix_are_folded_as_those_of_its_models(work: Path, tmp_path: Path) -> None:
     cased = {"sources": ["other"], "settings": {"lower_case": False, "numbers": "token"}}
-    saved = load_model(work / "kn2")
+    saved = load(work / "kn2")
     for name, made_from in (
         ("cased", {"corpus": cased}),
         ("more", {"corpus": {**cased, "sources": ["more"]}}),
         ("arpa", {}),
     ):
-        KneserNey(saved.vocabulary, saved.model.trie, saved.model.settings, made_from).save(tmp_path / name)
+        rules = TextRules(lower_case=False, numbers="token") if made_from else TextRules()
+        KneserNey(saved.vocabulary, saved.trie, saved.settings, made_from, rules).save(tmp_path / name)
     (tmp_path / "text").write_text("Ba 12 De.\n")
     folders = [tmp_path / name for name in ("arpa", "cased", "more")]
     summary = mix_models(folders, str(tmp_path / "text"), output=tmp_path / "mix")
     assert summary.perplexity != pytest.approx(mix_models(folders[:1] * 2, str(tmp_path / "text")).perplexity)
-    assert load_model(tmp_path / "mix").made_from["corpus"] == {**cased, "sources": ["other", "more"]}
+    assert load(tmp_path / "mix").made_from["corpus"] == {**cased, "sources": ["other", "more"]}
     scores = io.StringIO()
     found = evaluate(tmp_path / "mix", [str(tmp_path / "text")], word_scores=scores)
     assert scores.getvalue().splitlines()[0] == "Ba <num> De ."
@@ -121,10 +128,10 @@ def test_texts_of_a_mix_are_folded_as_those_of_its_models(work: Path, tmp_path: 
 
 def test_models_without_end_mix_with_their_like(work: Path, tmp_path: Path) -> None:
     settings = settings_of("lstm-s", boundary="paper", embedding_size=4, hidden_size=4)
-    vocabulary = load_model(work / "kn2").vocabulary
+    vocabulary = load(work / "kn2").vocabulary
     for seed in (1, 2):
         torch.manual_seed(seed)
-        save_model(tmp_path / str(seed), LanguageModel(settings, SIZE), vocabulary, None, {}, "")
+        save_neural(tmp_path / str(seed), NeuralModel(LanguageModel(settings, SIZE), vocabulary), "")
     summary = mix_models([tmp_path / "1", tmp_path / "2"], work=work, output=tmp_path / "mix")
     assert summary.num_targets == summary.num_words
     assert evaluate(tmp_path / "mix", work=work, part="dev").total.perplexity.value == pytest.approx(summary.perplexity)
@@ -157,8 +164,8 @@ def test_standard_input_and_given_weights(
     outcome = command("mix", *models(work), "-", "--tokenized", "--weights", "0.3,0.7", "--json")
     facts = json.loads(outcome.out)
     assert (facts["num_words"], facts["num_targets"], facts["weights"], facts["is_tuned"]) == (4, 6, [0.3, 0.7], False)
-    ids = load_model(work / "kn2").vocabulary.encode(["ba", "de", "."])
-    log_probs = load_model(work / "kn2").model.log_probs([np.array(ids), np.array(ids[:1])])
+    ids = load(work / "kn2").vocabulary.encode(["ba", "de", "."])
+    log_probs = load(work / "kn2").all_log_probs([np.array(ids), np.array(ids[:1])])
     assert facts["perplexities"][1] == pytest.approx(math.exp(-log_probs.mean()))
 
 
@@ -168,7 +175,7 @@ def test_force_replaces_a_mix(work: Path, command: Callable[..., object], tmp_pa
     two = ["mix", *models(work), "--work", work, "--output", tmp_path / "mix"]
     assert command(*two).code == 2
     assert command(*two, "--force").code == 0
-    assert len(load_model(tmp_path / "mix").model.components) == 2
+    assert len(load(tmp_path / "mix").components) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["mix"]
 
 
@@ -180,18 +187,18 @@ def test_bad_input_is_told_in_one_line(
     (tmp_path / "text").write_text("ba de gi .\n")
     (tmp_path / "other.txt").write_text(prose(100, seed=9))
     prepare([str(tmp_path / "other.txt")], tmp_path / "other")
-    saved = load_model(work / "kn2")
+    saved = load(work / "kn2")
     vocabulary = saved.vocabulary
     small = TokenCorpus.open(work).vocabulary(SIZE - 10)
     part = TokenCorpus.open(work).part("train", SIZE - 10)
     estimate(part, 1, vocabulary=small, discount_fallback=(0.5, 1, 1.5)).save(tmp_path / "small")
     settings = settings_of("lstm-s", boundary="paper", embedding_size=4, hidden_size=4)
-    save_model(tmp_path / "endless", LanguageModel(settings, SIZE), vocabulary, None, {}, "")
-    diverged = load_model(work / "neural")
-    torch.nn.init.constant_(diverged.model.output.bias, math.nan)
-    save_model(tmp_path / "diverged", diverged.model, vocabulary, None, {}, "")
+    save_neural(tmp_path / "endless", NeuralModel(LanguageModel(settings, SIZE), vocabulary), "")
+    diverged = load(work / "neural")
+    torch.nn.init.constant_(diverged.network.output.bias, math.nan)
+    save_neural(tmp_path / "diverged", NeuralModel(diverged.network, vocabulary), "")
     cased = {"corpus": {"settings": {"lower_case": False}}}
-    KneserNey(vocabulary, saved.model.trie, saved.model.settings, cased).save(tmp_path / "cased")
+    KneserNey(vocabulary, saved.trie, saved.settings, cased, TextRules(lower_case=False)).save(tmp_path / "cased")
     shutil.copytree(work / "kn2", tmp_path / "torn")
     (tmp_path / "torn" / "model.json").unlink()
     pair, text = models(work), tmp_path / "text"

@@ -11,23 +11,25 @@ from fewwords.codes.controls import random_codes
 from fewwords.corpus.token_corpus import Part
 from fewwords.corpus.token_file import TokenFile, TokenWriter
 from fewwords.errors import InputError
-from fewwords.evaluation import part_perplexity, sentences_perplexity
 from fewwords.evaluation.accounts import band_edges
-from fewwords.models import VARIANTS, LanguageModel, settings_of
-from fewwords.models.sentence_scores import score_sentences
-from fewwords.vocabulary import END_ID, UNKNOWN_ID
+from fewwords.evaluation.perplexity import part_perplexity, sentences_perplexity
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.vocabulary import END_ID, SPECIAL_WORDS, UNKNOWN_ID, Vocabulary
 
 NUM_WORDS, BASE_SIZE = 61, 14
+VOCABULARY = Vocabulary([*SPECIAL_WORDS, *(f"w{i}" for i in range(NUM_WORDS - 3))], np.ones(NUM_WORDS, np.int64))
 
 
-def make_model(variant: str = "lstm-z-w", **changes: object) -> LanguageModel:
+def make_model(variant: str = "lstm-z-w", **changes: object) -> NeuralModel:
     torch.manual_seed(0)
     settings = settings_of(variant, embedding_size=6, hidden_size=6, **changes)
     codes = random_codes(NUM_WORDS, BASE_SIZE, 4, seed=0) if settings.is_coded else None
     model = LanguageModel(settings, NUM_WORDS, codes).double()
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.7)
-    return model
+    return NeuralModel(model.eval(), VOCABULARY, codes)
 
 
 def make_sentences(number: int = 40) -> list[np.ndarray]:
@@ -43,12 +45,11 @@ def make_part(folder: Path, sentences: list[np.ndarray]) -> Part:
     return Part("test", TokenFile(folder / "test.tokens"), NUM_WORDS)
 
 
-def reference(model: LanguageModel, sentence: np.ndarray) -> tuple[list[int], list[float]]:
+def reference(model: NeuralModel, sentence: np.ndarray) -> tuple[list[int], list[float]]:
     """The targets of one sentence and ln p of each, by the softmax of all logits."""
-    model.eval()
     with torch.no_grad():
-        contexts, targets = model.predictions(torch.from_numpy(sentence)[None])
-        log_probs = model.output.logits(contexts).log_softmax(1)
+        contexts, targets = model.network.predictions(torch.from_numpy(sentence)[None])
+        log_probs = model.network.output.logits(contexts).log_softmax(1)
     return targets.tolist(), log_probs[torch.arange(len(targets)), targets].tolist()
 
 
@@ -79,12 +80,7 @@ def test_layers_and_dropout_are_evaluated_without_dropout() -> None:
     model = make_model(num_layers=2, dropout=0.5, tied=True)
     sentences = make_sentences(5)
     expected = sum(sum(reference(model, sentence)[1]) for sentence in sentences)
-    model.train()
     assert sentences_perplexity(model, sentences).log_prob == pytest.approx(expected, rel=1e-10)
-    assert model.training
-    model.eval()
-    sentences_perplexity(model, sentences)
-    assert not model.training
 
 
 @pytest.mark.parametrize("boundary", ["end", "paper"])
@@ -93,7 +89,7 @@ def test_batches_change_nothing_even_when_sentences_are_longer_than_a_batch(boun
     sentences = [*make_sentences(), np.tile(np.arange(3, 40), 8)]
     expected = [reference(model, sentence)[1] for sentence in sentences]
     for batch_words in (1, 7, 100, 4096):
-        scored = list(score_sentences(model, sentences, batch_words=batch_words))
+        scored = list(model.score_sentences(sentences, batch_words=batch_words))
         for (words, log_probs), sentence, wanted in zip(scored, sentences, expected):
             assert words is sentence
             np.testing.assert_allclose(log_probs, wanted, rtol=1e-9)
@@ -103,10 +99,10 @@ def test_batches_change_nothing_even_when_sentences_are_longer_than_a_batch(boun
 def test_windows_keep_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     model = make_model()
     sentences = make_sentences()
-    whole = [log_probs for _, log_probs in score_sentences(model, sentences)]
-    monkeypatch.setattr("fewwords.models.sentence_scores._WINDOW_WORDS", 20)
+    whole = [log_probs for _, log_probs in model.score_sentences(sentences)]
+    monkeypatch.setattr("fewwords.models.neural.model.WINDOW_WORDS", 20)
     advanced: list[int] = []
-    windowed = [log_probs for _, log_probs in score_sentences(model, sentences, advance=advanced.append)]
+    windowed = [log_probs for _, log_probs in model.score_sentences(sentences, advance=advanced.append)]
     for one, other in zip(whole, windowed):
         np.testing.assert_allclose(one, other, rtol=1e-9)
     assert len(windowed) == len(sentences)

@@ -10,6 +10,7 @@ import numpy as np
 
 from fewwords.corpus.token_corpus import Part
 from fewwords.corpus.token_file import TokenFile
+from fewwords.models.kneser_ney import KneserNey
 from fewwords.vocabulary import END_ID, SPECIAL_WORDS, START_ID, Vocabulary
 
 Ngram = tuple[int, ...]
@@ -31,6 +32,11 @@ class ListedTokens:
         return len(self.offsets) - 1
 
     head = TokenFile.head
+
+
+def next_word_probs(model: KneserNey, context: Sequence[int], *, from_start: bool = True) -> np.ndarray:
+    """p of every word after a context of ids, [V]; `from_start`: the context begins a sentence."""
+    return model.trie.next_word(np.array([*([START_ID] if from_start else []), *context], np.int64))
 
 
 def make_part(sentences: Sequence[Sequence[int]], size: int) -> Part:

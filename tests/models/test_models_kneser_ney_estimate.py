@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from kneser_ney_oracle import adjusted_counts, make_part, make_vocabulary, reference_model
+from kneser_ney_oracle import adjusted_counts, make_part, make_vocabulary, next_word_probs, reference_model
 
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney import estimate, part_log_probs
@@ -47,17 +47,17 @@ def test_hand_worked_bigrams() -> None:
     after_start = {word: (1 + 0.5) / 3 * prob for word, prob in UNIGRAMS.items()}
     after_start[A] += (2 - 1) / 3
     after_start[B] += (1 - 0.5) / 3
-    check(model.next_word_probs([]), after_start)
+    check(next_word_probs(model, []), after_start)
     after_a = {word: 1 / 2 * prob for word, prob in UNIGRAMS.items()}
     after_a[B] += (2 - 1) / 2
-    check(model.next_word_probs([A]), after_a)
+    check(next_word_probs(model, [A]), after_a)
     after_b = {word: 1.5 / 3 * prob for word, prob in UNIGRAMS.items()}
     after_b[END_ID] += (3 - 1.5) / 3
-    check(model.next_word_probs([A, B]), after_b)
-    check(model.next_word_probs([UNKNOWN_ID]), UNIGRAMS)
+    check(next_word_probs(model, [A, B]), after_b)
+    check(next_word_probs(model, [UNKNOWN_ID]), UNIGRAMS)
     # one sentence, b a </s>, from the same sums
     expected = [after_start[B], after_b[A], after_a[END_ID]]
-    np.testing.assert_allclose(model.log_probs([np.array([B, A])]), np.log(expected), atol=1e-6)
+    np.testing.assert_allclose(model.all_log_probs([np.array([B, A])]), np.log(expected), atol=1e-6)
 
 
 def test_hand_worked_trigrams() -> None:
@@ -68,13 +68,13 @@ def test_hand_worked_trigrams() -> None:
     # <s> b </s> occurs once, a b </s> twice
     after_start_b = {word: 0.5 / 1 * prob for word, prob in after_b.items()}
     after_start_b[END_ID] += (1 - 0.5) / 1
-    check(model.next_word_probs([B]), after_start_b)
+    check(next_word_probs(model, [B]), after_start_b)
     after_a_b = {word: 1 / 2 * prob for word, prob in after_b.items()}
     after_a_b[END_ID] += (2 - 1) / 2
-    check(model.next_word_probs([A, B]), after_a_b)
-    check(model.next_word_probs([B], from_start=False), after_b)
+    check(next_word_probs(model, [A, B]), after_a_b)
+    check(next_word_probs(model, [B], from_start=False), after_b)
     # b b is unseen as a context: only b counts
-    check(model.next_word_probs([B, B]), after_b)
+    check(next_word_probs(model, [B, B]), after_b)
 
 
 def test_hand_worked_back_off() -> None:
@@ -84,7 +84,7 @@ def test_hand_worked_back_off() -> None:
     unseen = 1 - UNIGRAMS[A] - UNIGRAMS[B]
     after_start = {word: left / unseen * prob for word, prob in UNIGRAMS.items()}
     after_start |= {A: (2 - 1) / 3, B: (1 - 0.5) / 3}
-    check(model.next_word_probs([]), after_start)
+    check(next_word_probs(model, []), after_start)
 
 
 def test_hand_worked_pruning() -> None:
@@ -92,7 +92,7 @@ def test_hand_worked_pruning() -> None:
     # <s> b occurs once and is left out; its whole count goes to the back-off weight
     after_start = {word: (1 + 1) / 3 * prob for word, prob in UNIGRAMS.items()}
     after_start[A] += (2 - 1) / 3
-    check(model.next_word_probs([]), after_start)
+    check(next_word_probs(model, []), after_start)
     assert model.size.num_ngrams == (5, 3)
 
 
@@ -120,7 +120,7 @@ def test_equals_the_definition_and_sums_to_one(corpus) -> None:
     for context in contexts:
         for from_start in (True, False):
             history = (*([START_ID] if from_start else []), *context)
-            found = model.next_word_probs(context, from_start=from_start)
+            found = next_word_probs(model, context, from_start=from_start)
             assert found.sum() == pytest.approx(1, abs=2e-6)
             np.testing.assert_allclose(found, [prob(history, word) for word in range(size)], rtol=1e-5, atol=1e-9)
     expected = [
@@ -128,7 +128,7 @@ def test_equals_the_definition_and_sums_to_one(corpus) -> None:
         for sentence in sentences
         for place, word in enumerate([*sentence, END_ID])
     ]
-    np.testing.assert_allclose(model.log_probs(map(np.array, sentences)), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(model.all_log_probs(map(np.array, sentences)), expected, rtol=1e-5, atol=1e-6)
 
 
 def skewed_text(num_sentences: int, num_types: int, seed: int = 0) -> list[list[int]]:
@@ -151,7 +151,7 @@ def test_discounts_come_from_the_uncut_text() -> None:
     prob = reference_model(cut, 3, size, model.settings["discounts"])
     for context in ((), (3,), (0, 0), (3, 4), (29, 28)):
         expected = [prob((START_ID, *context), word) for word in range(size)]
-        np.testing.assert_allclose(model.next_word_probs(context), expected, rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(next_word_probs(model, context), expected, rtol=1e-5, atol=1e-9)
     # through the closed vocabulary alone there would have been none
     with pytest.raises(InputError, match=r"too little text for the discounts: 0, 0, 0 and \d 1-grams"):
         estimate(make_part(cut, size), 3, vocabulary=make_vocabulary(size))
@@ -167,12 +167,12 @@ def test_first_words_only() -> None:
     assert some.settings["words"] == num_words
     targets, log_probs = part_log_probs(some, part, num_words)
     assert targets.tolist() == [word for sentence in sentences[:10] for word in [*sentence, END_ID]]
-    np.testing.assert_array_equal(log_probs, some.log_probs(map(np.array, sentences[:10])))
+    np.testing.assert_array_equal(log_probs, some.all_log_probs(map(np.array, sentences[:10])))
 
 
 def test_words_that_never_occur_have_a_probability() -> None:
     model = model_of([[3, 4]], 3, 9)
-    probs = model.next_word_probs([3])
+    probs = next_word_probs(model, [3])
     assert (probs[[0, 5, 6, 7, 8]] > 0).all()
     assert probs[START_ID] == 0
 

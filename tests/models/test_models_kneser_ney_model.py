@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kneser_ney_oracle import make_part, make_vocabulary
+from kneser_ney_oracle import make_part, make_vocabulary, next_word_probs
 from safetensors.numpy import load_file, save_file
 
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney import KneserNey, estimate, part_log_probs
+from fewwords.models.load import load
 from fewwords.store.files import sha256_of
 from fewwords.vocabulary import END_ID, Vocabulary
 
@@ -33,7 +34,7 @@ def test_save_and_load_to_the_bit(model: KneserNey, tmp_path: Path) -> None:
     model.save(folder, card="# A model\n")
     (folder / "training.jsonl").write_text("{}\n")
     model.save(folder)
-    again = KneserNey.load(folder)
+    again = load(folder)
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(model.trie, name), getattr(again.trie, name))
         assert getattr(model.trie, name).dtype == getattr(again.trie, name).dtype
@@ -52,7 +53,7 @@ def test_order_one_survives_its_folder(tmp_path: Path) -> None:
     part = make_part(text(9), SIZE)
     model = estimate(part, 1, vocabulary=make_vocabulary(SIZE), discount_fallback=(0.5, 1, 1.5))
     model.save(tmp_path / "kn1")
-    np.testing.assert_array_equal(KneserNey.load(tmp_path / "kn1").log_probs(part), model.log_probs(part))
+    np.testing.assert_array_equal(load(tmp_path / "kn1").all_log_probs(part), model.all_log_probs(part))
 
 
 def test_size(model: KneserNey, tmp_path: Path) -> None:
@@ -69,10 +70,10 @@ def test_size(model: KneserNey, tmp_path: Path) -> None:
 def test_ways_to_score_agree(model: KneserNey, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [np.array(sentence, np.int64) for sentence in text(30)]
     part = make_part(text(30), SIZE)
-    whole = model.log_probs(sentences)
+    whole = model.all_log_probs(sentences)
     monkeypatch.setattr("fewwords.models.kneser_ney.sentences.PIECE_WORDS", 17)
-    np.testing.assert_array_equal(model.log_probs(sentences), whole)
-    np.testing.assert_array_equal(model.log_probs(part), whole)
+    np.testing.assert_array_equal(model.all_log_probs(sentences), whole)
+    np.testing.assert_array_equal(model.all_log_probs(part), whole)
     scored = list(model.score_sentences(sentences))
     assert [words.tolist() for words, _ in scored] == text(30)
     np.testing.assert_array_equal(np.concatenate([log_probs for _, log_probs in scored]), whole)
@@ -81,17 +82,17 @@ def test_ways_to_score_agree(model: KneserNey, monkeypatch: pytest.MonkeyPatch) 
     assert targets.tolist() == [word for sentence in text(6) for word in [*sentence, END_ID]]  # 0 + 1 + … + 5 words
     np.testing.assert_array_equal(log_probs, whole[: len(targets)])
     for place, word in enumerate([*sentences[9].tolist(), END_ID]):
-        probs = model.next_word_probs(sentences[9][:place])
+        probs = next_word_probs(model, sentences[9][:place])
         assert np.log(probs[word]) == pytest.approx(scored[9][1][place], abs=1e-6)
-    assert model.log_probs([]).shape == (0,)
+    assert model.all_log_probs([]).shape == (0,)
 
 
 def test_ids_and_parts_that_do_not_fit(model: KneserNey) -> None:
     for ids in ([SIZE], [-1]):
         with pytest.raises(InputError, match="read the text through the model's vocabulary"):
-            model.log_probs([np.array(ids)])
+            model.all_log_probs([np.array(ids)])
     with pytest.raises(InputError, match="through 21 words and the model has 20"):
-        model.log_probs(make_part(text(3), 21))
+        model.all_log_probs(make_part(text(3), 21))
 
 
 def break_json(folder: Path, **changes: object) -> None:
@@ -113,7 +114,7 @@ def break_arrays(folder: Path, **changes: np.ndarray) -> None:
         (lambda folder: (folder / "model.json").unlink(), "incomplete"),
         (lambda folder: (folder / "words.tsv").unlink(), "words.tsv: missing"),
         (lambda folder: (folder / "model.json").write_text("{"), "not valid JSON"),
-        (lambda folder: break_json(folder, format="fewwords model 1"), "not a Kneser-Ney model"),
+        (lambda folder: break_json(folder, format="fewwords model 1"), "not those of a neural model"),
         (lambda folder: break_json(folder, vocabulary="0"), "not the vocabulary"),
         (lambda folder: break_json(folder, ngrams=[SIZE, 3, 4]), "do not belong together"),
         (
@@ -140,16 +141,16 @@ def test_folders_that_are_not_whole(model: KneserNey, tmp_path: Path, harm, mess
     model.save(tmp_path / "kn3")
     harm(tmp_path / "kn3")
     with pytest.raises(InputError, match=message) as failure:
-        KneserNey.load(tmp_path / "kn3")
+        load(tmp_path / "kn3")
     assert "\n" not in str(failure.value)
 
 
 def test_no_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such model folder"):
-        KneserNey.load(tmp_path / "kn3")
+        load(tmp_path / "kn3")
 
 
 def test_vocabulary_is_saved_with_its_counts(model: KneserNey, tmp_path: Path) -> None:
     counted = Vocabulary(model.vocabulary.words, np.arange(SIZE))
     KneserNey(counted, model.trie, model.settings).save(tmp_path / "kn3")
-    np.testing.assert_array_equal(KneserNey.load(tmp_path / "kn3").vocabulary.counts, counted.counts)
+    np.testing.assert_array_equal(load(tmp_path / "kn3").vocabulary.counts, counted.counts)

@@ -7,7 +7,8 @@ import torch
 from fewwords.codes import random_codes
 from fewwords.errors import InputError
 from fewwords.losses import NoiseContrastiveLoss, UnigramNoise
-from fewwords.models import VARIANTS, LanguageModel, settings_of
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.variants import VARIANTS, settings_of
 from fewwords.vocabulary import END_ID, START_ID
 
 NUM_WORDS, NUM_BASE, SIZE = 25, 12, 7
@@ -170,7 +171,7 @@ def test_a_new_coded_model_has_the_variants_parameters():
         ("lstm-z", {"tied": True, "hidden_size": 9}, "one size"),
         ("lstm-z", {"coded_bias": True}, "coded output"),
         ("lstm-z", {"tune_codes": True}, "no codes to tune"),
-        ("lbl5", {"num_layers": 2}, "one layer"),
+        ("lstm-z", {"encoder": "transformer"}, "gru, log-bilinear, lstm"),
         ("lbl5", {"context_size": 0}, "at least 1"),
         ("lbl5", {"hidden_size": 9, "tied": True}, "one size"),
     ],
@@ -181,6 +182,8 @@ def test_settings_that_cannot_be_used_are_refused(variant, changes, named):
 
 
 def test_codes_must_be_there_and_fit():
+    with pytest.raises(InputError, match="one layer"):
+        make("lbl5", num_layers=2)
     with pytest.raises(InputError, match="needs sparse codes"):
         LanguageModel(settings_of("lstm-z-w"), NUM_WORDS)
     with pytest.raises(InputError, match="25 words"):

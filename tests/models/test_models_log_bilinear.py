@@ -7,19 +7,23 @@ from torch import Tensor
 
 from fewwords.codes import random_codes
 from fewwords.losses import NoiseContrastiveLoss, UnigramNoise
-from fewwords.models import LanguageModel, settings_of
-from fewwords.models.neural.encoders.log_bilinear import LogBilinearEncoder
-from fewwords.models.sentence_scores import batch_log_probs
-from fewwords.vocabulary import END_ID, START_ID
+from fewwords.models.neural.encoders.log_bilinear import Encoder
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.neural.variants import settings_of
+from fewwords.vocabulary import END_ID, SPECIAL_WORDS, START_ID, Vocabulary
 
 NUM_WORDS, NUM_BASE, SIZE = 25, 12, 7
 CODES = random_codes(NUM_WORDS, NUM_BASE, 3, seed=5)
+VOCABULARY = Vocabulary([*SPECIAL_WORDS, *(f"w{i}" for i in range(NUM_WORDS - 3))], np.ones(NUM_WORDS, np.int64))
 SENTENCES = torch.tensor([[5, 9, 24, 3, 7, 7, 19, 4, 22], [20, 4, 0, 13, 3, 11, 6, 24, 5]])
 
 
-def make_encoder(input_size: int = 3, size: int = 4, context_size: int = 5) -> LogBilinearEncoder:
+def make_encoder(input_size: int = 3, size: int = 4, context_size: int = 5) -> Encoder:
     torch.manual_seed(1)
-    encoder = LogBilinearEncoder(input_size, size, context_size).double()
+    encoder = Encoder(
+        settings_of("lbl5", embedding_size=input_size, hidden_size=size, context_size=context_size)
+    ).double()
     torch.nn.init.normal_(encoder.padding)
     return encoder
 
@@ -33,7 +37,7 @@ def make_model(variant: str, seed: int = 1, **changes: object) -> LanguageModel:
     return model
 
 
-def by_positions(encoder: LogBilinearEncoder, words: list[Tensor]) -> Tensor:
+def by_positions(encoder: Encoder, words: list[Tensor]) -> Tensor:
     """Contexts of one sentence [1 + number of words, size], before any word and after each, value by value."""
     places, input_size, size = encoder.matrices.shape
     contexts = []
@@ -54,7 +58,7 @@ def test_a_hand_worked_sum() -> None:
         encoder.matrices.copy_(torch.tensor([[[1.0], [2.0]], [[10.0], [20.0]]]))
         encoder.padding.copy_(torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
     vectors = torch.tensor([[3.0, 4.0], [5.0, 6.0]], dtype=torch.float64)[:, None]
-    assert encoder.start_context(encoder.start_state(1)).tolist() == [[1 * 1 + 20 * 1]]
+    assert encoder.context(encoder.start_state(1)).tolist() == [[1 * 1 + 20 * 1]]
     contexts, (last,) = encoder(vectors)
     assert contexts.tolist() == [[[2 * 1 + 10 * 3 + 20 * 4]], [[1 * 3 + 2 * 4 + 10 * 5 + 20 * 6]]]
     assert torch.equal(last, vectors)
@@ -67,7 +71,7 @@ def test_contexts_and_gradients_are_those_of_a_plain_loop(context_size: int, len
     vectors = torch.randn(length, 2, 3, dtype=torch.float64, requires_grad=True)
     inputs = (encoder.matrices, encoder.padding, vectors)
     contexts, (last,) = encoder(vectors)
-    start = encoder.start_context(encoder.start_state(2))
+    start = encoder.context(encoder.start_state(2))
     ours = torch.cat([start[None], contexts])
     theirs = torch.stack([by_positions(encoder, [*vectors[:, number]]) for number in range(2)], dim=1)
     torch.testing.assert_close(ours, theirs)
@@ -192,7 +196,7 @@ def test_a_coded_model_is_the_dense_one_with_its_table_multiplied_out(boundary: 
     torch.testing.assert_close(coded.embedding_table.grad.to_dense(), carried_back)
     for name, parameter in coded.encoder.named_parameters():
         torch.testing.assert_close(parameter.grad, dict(dense.encoder.named_parameters())[name].grad)
-    ours, theirs = (batch_log_probs(model, SENTENCES.numpy()) for model in (coded, dense))
+    ours, theirs = (NeuralModel(model, VOCABULARY).target_log_probs(SENTENCES.numpy()) for model in (coded, dense))
     np.testing.assert_allclose(ours, theirs, rtol=1e-10)
 
 
@@ -205,7 +209,7 @@ def test_scores_piece_by_piece_are_those_of_a_plain_softmax(variant: str, bounda
         log_probs = model.output.logits(contexts).log_softmax(1)
         expected = log_probs.gather(1, targets[:, None]).view(-1, 2).t().numpy()
     for most_contexts in (1, 2, 4, 6, 14, 1000):
-        found = batch_log_probs(model, SENTENCES.numpy(), most_contexts)
+        found = NeuralModel(model, VOCABULARY).target_log_probs(SENTENCES.numpy(), most_contexts)
         np.testing.assert_allclose(found, expected, rtol=1e-10)
-    one_word = batch_log_probs(model, SENTENCES[:, :1].numpy())
+    one_word = NeuralModel(model, VOCABULARY).target_log_probs(SENTENCES[:, :1].numpy())
     np.testing.assert_allclose(one_word[:, 0], expected[:, 0], rtol=1e-10)

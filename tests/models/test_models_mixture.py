@@ -12,12 +12,16 @@ from kneser_ney_oracle import make_part, make_vocabulary
 
 from fewwords.codes.controls import random_codes
 from fewwords.errors import InputError
-from fewwords.evaluation import memory
-from fewwords.models import LanguageModel, Mixture, load_model, save_model, settings_of
+from fewwords.evaluation.evaluate import evaluate
 from fewwords.models.kneser_ney import KneserNey, estimate
-from fewwords.models.mixture.mixture import save_mixture
-from fewwords.models.model_folder import AnyModel
-from fewwords.models.sentence_scores import score_sentences
+from fewwords.models.load import load
+from fewwords.models.mixture.folder import save_mixture
+from fewwords.models.mixture.mixture import Mixture
+from fewwords.models.model import Model
+from fewwords.models.neural.folder import save_neural
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.neural.variants import settings_of
 from fewwords.vocabulary import END_ID
 
 SIZE = 12
@@ -30,13 +34,14 @@ def n_gram(order: int) -> KneserNey:
     return estimate(make_part(TEXT, SIZE), order, vocabulary=VOCABULARY, discount_fallback=(0.5, 1, 1.5))
 
 
-def neural(**changes: object) -> LanguageModel:
+def neural(**changes: object) -> NeuralModel:
     settings = settings_of("lstm-z-w", embedding_size=4, hidden_size=5, **changes)
     torch.manual_seed(1)
-    model = LanguageModel(settings, SIZE, random_codes(SIZE, 6, 2, seed=1)).eval()
-    for parameter in model.parameters():
+    codes = random_codes(SIZE, 6, 2, seed=1)
+    network = LanguageModel(settings, SIZE, codes).eval()
+    for parameter in network.parameters():
         torch.nn.init.normal_(parameter)
-    return model
+    return NeuralModel(network, VOCABULARY, codes)
 
 
 def mixture(*weights: float) -> Mixture:
@@ -45,8 +50,8 @@ def mixture(*weights: float) -> Mixture:
     )
 
 
-def scores(model: AnyModel, sentences: list[np.ndarray] = SENTENCES) -> list[np.ndarray]:
-    return [log_probs for _, log_probs in score_sentences(model, sentences)]
+def scores(model: Model, sentences: list[np.ndarray] = SENTENCES) -> list[np.ndarray]:
+    return [log_probs for _, log_probs in model.score_sentences(sentences)]
 
 
 def test_the_sum_of_the_components() -> None:
@@ -56,7 +61,7 @@ def test_the_sum_of_the_components() -> None:
         expected = sum(w * np.exp(part[place]) for w, part in zip(mixed.weights, parts))
         np.testing.assert_allclose(np.exp(log_probs), expected)
         assert len(log_probs) == len(TEXT[place]) + 1
-    assert [words.tolist() for words, _ in score_sentences(mixed, SENTENCES)] == TEXT
+    assert [words.tolist() for words, _ in mixed.score_sentences(SENTENCES)] == TEXT
 
 
 @pytest.mark.parametrize("context", [[], [3], [3, 4, 5], [0, 11]])
@@ -81,7 +86,7 @@ def test_a_model_mixed_with_itself_is_that_model_and_weights_of_zero_count_for_n
 def test_long_texts_come_in_windows_and_every_word_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = mixture(0.2, 0.5, 0.3)
     whole = scores(mixed)
-    monkeypatch.setattr("fewwords.models.sentence_scores._WINDOW_WORDS", 4)
+    monkeypatch.setattr("fewwords.models.neural.model.WINDOW_WORDS", 4)
     told: list[int] = []
     windowed = mixed.score_sentences(iter(SENTENCES), batch_words=3, advance=told.append)
     for mine, (_, theirs) in zip(whole, windowed, strict=True):
@@ -103,7 +108,7 @@ def folders(tmp_path: Path) -> list[Path]:
     """The folders of the components, with files that are not the models'."""
     made = [tmp_path / "neural", tmp_path / "two", tmp_path / "one"]
     model = neural()
-    save_model(made[0], model, VOCABULARY, random_codes(SIZE, 6, 2, seed=1), {}, "a card\n")
+    save_neural(made[0], model, "a card\n")
     n_gram(2).save(made[1], "a card\n")
     n_gram(1).save(made[2])
     (made[0] / "checkpoint").mkdir()
@@ -121,14 +126,14 @@ def saved(folders: list[Path], tmp_path: Path) -> Path:
 def test_save_and_load(saved: Path, folders: list[Path], folder_bytes: Callable[[Path], dict[str, bytes]]) -> None:
     for folder in folders:
         shutil.rmtree(folder)  # the mix needs nothing else
-    again = load_model(saved)
+    again = load(saved)
     made = mixture(0.2, 0.5, 0.3)
-    assert isinstance(again.model, Mixture)
-    assert again.model.weights == made.weights
-    assert [component.variant for component in again.model.components] == ["lstm-z-w", "kn2", "kn1"]
+    assert isinstance(again, Mixture)
+    assert again.weights == made.weights
+    assert [component.variant for component in again.components] == ["lstm-z-w", "kn2", "kn1"]
     assert again.made_from == made.made_from
     assert again.vocabulary.fingerprint == VOCABULARY.fingerprint
-    for mine, theirs in zip(scores(again.model), scores(made), strict=True):
+    for mine, theirs in zip(scores(again), scores(made), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     whole = {"README.md", "model.json", "words.tsv"}
     assert set(folder_bytes(saved)) == whole | {
@@ -142,20 +147,21 @@ def test_save_and_load(saved: Path, folders: list[Path], folder_bytes: Callable[
 
 
 def test_what_it_costs(saved: Path, folder_bytes: Callable[[Path], dict[str, bytes]]) -> None:
-    model = load_model(saved).model
+    model = load(saved)
     assert isinstance(model, Mixture)
-    assert memory.stored_numbers(model) == sum(memory.stored_numbers(component) for component in model.components) + 3
-    assert memory.folder_bytes(saved) == {name: len(content) for name, content in folder_bytes(saved).items()}
+    assert model.num_numbers == sum(component.num_numbers for component in model.components) + 3
+    (saved / "text.txt").write_text("word")
+    found = evaluate(saved, [str(saved / "text.txt")], tokenized=True).files
+    (saved / "text.txt").unlink()
+    assert found == {name: len(content) for name, content in folder_bytes(saved).items()}
 
 
 def test_a_mix_of_a_mix(saved: Path, folders: list[Path], tmp_path: Path) -> None:
-    model = load_model(saved).model
+    model = load(saved)
     outer = Mixture((model, n_gram(1)), (0.5, 0.5), VOCABULARY)
     save_mixture(tmp_path / "outer", outer, [saved, folders[2]], "")
     shutil.rmtree(saved)
-    for mine, theirs in zip(
-        scores(load_model(tmp_path / "outer").model), scores(mixture(0.1, 0.25, 0.65)), strict=True
-    ):
+    for mine, theirs in zip(scores(load(tmp_path / "outer")), scores(mixture(0.1, 0.25, 0.65)), strict=True):
         np.testing.assert_allclose(mine, theirs)
     assert (tmp_path / "outer" / "components" / "1" / "components" / "2" / "model.json").exists()
 
@@ -169,16 +175,16 @@ def test_changed_and_missing_files_are_named(saved: Path, name: str) -> None:
     content[-2] ^= 1
     path.write_bytes(content)
     with pytest.raises(InputError, match=rf"mix/{name}: not the file"):
-        load_model(saved)
+        load(saved)
     path.unlink()
     with pytest.raises(InputError, match=rf"mix/{name}: missing"):
-        load_model(saved)
+        load(saved)
 
 
 def test_cards_may_be_edited(saved: Path) -> None:
     for path in (saved / "README.md", saved / "components" / "1" / "README.md"):
         path.write_text("more\n")
-    load_model(saved)
+    load(saved)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +201,7 @@ def test_weights_that_do_not_fit(saved: Path, settings: dict[str, object], messa
     facts = json.loads((saved / "model.json").read_text())
     (saved / "model.json").write_text(json.dumps({**facts, "settings": settings}))
     with pytest.raises(InputError, match=message):
-        load_model(saved)
+        load(saved)
 
 
 @pytest.mark.parametrize("name", ["../two/model.safetensors", "components/../../two/words.tsv", "/etc/hostname"])
@@ -203,7 +209,7 @@ def test_a_folder_that_names_files_outside_is_refused(saved: Path, name: str) ->
     facts = json.loads((saved / "model.json").read_text())
     (saved / "model.json").write_text(json.dumps({**facts, "sha256": {name: "0"}}))
     with pytest.raises(InputError, match="outside the folder"):
-        load_model(saved)
+        load(saved)
 
 
 def test_saving_again_leaves_nothing_of_the_old_components(saved: Path, folders: list[Path]) -> None:
@@ -212,7 +218,7 @@ def test_saving_again_leaves_nothing_of_the_old_components(saved: Path, folders:
     assert sorted(path.name for path in (saved / "components").iterdir()) == ["1", "2"]
     assert not (saved / "components" / "1" / "codes.json").exists()
     assert (saved / "notes").read_text() == "mine"
-    load_model(saved)
+    load(saved)
 
 
 def test_a_failure_leaves_the_old_mix_whole_and_no_half(

@@ -9,7 +9,11 @@ from safetensors.torch import load_file
 
 from fewwords.codes import random_codes
 from fewwords.errors import InputError
-from fewwords.models import LanguageModel, load_model, save_model, settings_of
+from fewwords.models.load import load
+from fewwords.models.neural.folder import save_neural
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.neural.variants import settings_of
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 
 NUM_WORDS = 25
@@ -26,7 +30,7 @@ def save(folder, variant="lstm-z-w", **changes):
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.rand_like(parameter))
-    save_model(folder, model, VOCABULARY, codes, {"by": "a test"}, "# card\n")
+    save_neural(folder, NeuralModel(model, VOCABULARY, codes, made_from={"by": "a test"}), "# card\n")
     return model
 
 
@@ -43,22 +47,22 @@ def save(folder, variant="lstm-z-w", **changes):
 )
 def test_save_and_load_to_the_bit(tmp_path, variant, changes):
     model = save(tmp_path / "m", variant, **changes)
-    saved = load_model(tmp_path / "m")
-    assert saved.model.settings == model.settings
+    saved = load(tmp_path / "m")
+    assert saved.network.settings == model.settings
     assert saved.vocabulary.words == VOCABULARY.words
     assert saved.made_from == {"by": "a test"}
-    assert not saved.model.training
-    ours, theirs = model.state_dict(), saved.model.state_dict()
+    assert not saved.network.training
+    ours, theirs = model.state_dict(), saved.network.state_dict()
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
     contexts, targets = model.predictions(SENTENCES)
-    again = saved.model.predictions(SENTENCES)
+    again = saved.network.predictions(SENTENCES)
     assert torch.equal(contexts, again.contexts)
-    log_probs = (m.output.log_probs_of(contexts.detach(), targets) for m in (model, saved.model))
+    log_probs = (m.output.log_probs_of(contexts.detach(), targets) for m in (model, saved.network))
     assert torch.equal(*log_probs)
     if model.settings.tied:
-        assert saved.model.embedding_table is getattr(
-            saved.model.output, "base", getattr(saved.model.output, "weight", None)
+        assert saved.network.embedding_table is getattr(
+            saved.network.output, "base", getattr(saved.network.output, "weight", None)
         )
 
 
@@ -68,8 +72,8 @@ def test_tuned_codes_are_saved_as_they_are_now_without_those_that_became_zero(tm
     with torch.no_grad():
         model.codes.values[:3] = torch.tensor([0.0, 0.25, 0.0])  # the first rare word's three
         model.codes.values[6:9] = 0.0  # all of the third's
-    save_model(tmp_path / "m", model.eval(), VOCABULARY, CODES, {}, "")
-    saved = load_model(tmp_path / "m")
+    save_neural(tmp_path / "m", NeuralModel(model.eval(), VOCABULARY, CODES), "")
+    saved = load(tmp_path / "m")
     assert saved.codes is not None
     assert saved.codes.row(12)[1].tolist() == [0.25]
     assert saved.codes.row(12)[0].tolist() == CODES.row(12)[0][1:2].tolist()
@@ -77,7 +81,7 @@ def test_tuned_codes_are_saved_as_they_are_now_without_those_that_became_zero(tm
     assert len(saved.codes.row(14)[0]) == 1
     assert saved.codes.row(14)[1] < 1e-30
     assert len(saved.codes.values) == len(CODES.values) - 4
-    for ours, theirs in zip(model.predictions(SENTENCES), saved.model.predictions(SENTENCES)):
+    for ours, theirs in zip(model.predictions(SENTENCES), saved.network.predictions(SENTENCES)):
         torch.testing.assert_close(ours, theirs)
     assert "codes" not in " ".join(load_file(tmp_path / "m" / "model.safetensors"))
 
@@ -90,31 +94,31 @@ def test_missing_and_changed_files_are_named(tmp_path, name):
     content[-2] ^= 1
     path.write_bytes(content)
     with pytest.raises(InputError, match=rf"{name}: not the file"):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")
     path.unlink()
     with pytest.raises(InputError, match=rf"{name}: missing"):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")
 
 
 def test_an_unfinished_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such model folder"):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")
     save(tmp_path / "m")
     facts = json.loads((tmp_path / "m" / "model.json").read_text())
     (tmp_path / "m" / "model.json").write_text(json.dumps({**facts, "format": "other"}))
     with pytest.raises(InputError, match="not the description"):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")
     (tmp_path / "m" / "model.json").write_text(json.dumps({**facts, "vocabulary": "0"}))
     with pytest.raises(InputError, match="not the vocabulary"):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")
     (tmp_path / "m" / "model.json").write_text(
         json.dumps({**facts, "settings": {**facts["settings"], "num_layers": 2}})
     )
     with pytest.raises(InputError, match="does not fit"):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")
     (tmp_path / "m" / "model.json").unlink()
     with pytest.raises(InputError, match="incomplete"):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")
 
 
 def test_saving_again_keeps_what_is_not_the_models(tmp_path):
@@ -122,5 +126,5 @@ def test_saving_again_keeps_what_is_not_the_models(tmp_path):
     (tmp_path / "m" / "training.jsonl").write_text("{}\n")
     model = save(tmp_path / "m", hidden_size=5)
     assert (tmp_path / "m" / "training.jsonl").read_text() == "{}\n"
-    assert load_model(tmp_path / "m").model.settings == model.settings
+    assert load(tmp_path / "m").network.settings == model.settings
     assert [path.name for path in tmp_path.iterdir()] == ["m"]

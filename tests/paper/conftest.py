@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from fewwords.codes.explain import Explanation
-from fewwords.evaluation.memory import Memory, dense_twin, settings_memory
+from fewwords.models.memory import Memory
+from fewwords.models.neural.memory import settings_memory, uncompressed_memory
 from fewwords.models.neural.variants import VARIANTS, settings_of
 
 BASE_ROWS = 8_003
@@ -85,7 +86,7 @@ def make_record(
     variant = model.removesuffix("-zero-bias")
     perplexity = LEVELS[model] * (vocab_size / 22_000) ** 0.35 * factor * math.exp(chance.gauss(0, 0.004))
     memory, words = memory_of(variant, vocab_size), 30_000_000 if group == "more words" else 4_999_987
-    dense = dense_twin(VARIANTS["lstm-z"], vocab_size)
+    dense = uncompressed_memory(VARIANTS["lstm-z"], vocab_size)
     neural = not model.startswith("kn3")
     name = f"{model}-v{vocab_size}" + ("" if seed == 1 else f"-s{seed}") + ("-more" if group == "more words" else "")
     return {

@@ -3,10 +3,9 @@
 import pytest
 
 from fewwords.errors import InputError
-from fewwords.models import settings_of
+from fewwords.models.neural.variants import settings_of
 from fewwords.paper.plan import LARGER_SIZES, MODELS, VOCABULARY_SIZES, make_plan
-from fewwords.training import TrainingSettings
-from fewwords.training.settings import PRESETS
+from fewwords.training.settings import PRESETS, TrainingSettings
 
 
 def test_the_whole_plan_has_every_row_at_every_size():

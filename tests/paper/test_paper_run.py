@@ -9,8 +9,9 @@ import pytest
 
 from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
-from fewwords.evaluation import evaluate, part_perplexity
-from fewwords.models import load_model
+from fewwords.evaluation.evaluate import evaluate
+from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.models.load import load
 from fewwords.paper import cells, make_plan, plan_status, run_plan
 from fewwords.paper.cells import cell_folder, read_record, record_path, run_cell
 from fewwords.vectors.word_vectors import WordVectors
@@ -61,9 +62,9 @@ def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
 
     for cell in plan:
         record = records[cell.name]
-        saved = load_model(cell_folder(work, cell))
+        saved = load(cell_folder(work, cell))
         test = TokenCorpus.open(work).part("test", 30)
-        assert record["ppl"] == pytest.approx(part_perplexity(saved.model, test).value, rel=1e-6)
+        assert record["ppl"] == pytest.approx(part_perplexity(saved, test).value, rel=1e-6)
         assert record["train_words"] <= 2_000 < record["train_words"] + 7
         assert record["test_words"] == test.num_words
         assert not (cell_folder(work, cell) / "checkpoint").exists()
@@ -95,9 +96,9 @@ def test_the_command_of_a_record_trains_the_same_model(work, command):
     assert "--untied" in record["command"]
     words = record["command"].replace("WORK", str(work)).split()[1:]
     assert command(*words, "--threads", 1, "--output", work / "again").code == 0
-    theirs, ours = load_model(cell_folder(work, cell)), load_model(work / "again")
-    for name, tensor in theirs.model.state_dict().items():
-        assert tensor.equal(ours.model.state_dict()[name]), name
+    theirs, ours = load(cell_folder(work, cell)), load(work / "again")
+    for name, tensor in theirs.network.state_dict().items():
+        assert tensor.equal(ours.network.state_dict()[name]), name
 
 
 def test_an_interrupted_cell_goes_on(work, monkeypatch):

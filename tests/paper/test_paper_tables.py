@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fewwords.evaluation.memory import memory_reduction
+from fewwords.models.neural.memory import memory_reduction
 from fewwords.paper.tables import published
 from fewwords.paper.tables.make import make_tables
 

@@ -9,7 +9,7 @@ import pytest
 
 from fewwords.codes import random_codes
 from fewwords.corpus import Settings, TokenCorpus, prepare
-from fewwords.training import TrainingSettings
+from fewwords.training.settings import TrainingSettings
 
 # A sentence chooses one of four first words, then four times one of two next words, then ends: 6 ln 2 nats for six
 # predictions, so its perplexity under the true distribution is exactly 2.

@@ -9,8 +9,9 @@ import typer
 
 from fewwords.cli.train import train
 from fewwords.errors import InputError
-from fewwords.models import load_model, settings_of
-from fewwords.training import TrainingSettings
+from fewwords.models.load import load
+from fewwords.models.neural.variants import settings_of
+from fewwords.training.settings import TrainingSettings
 
 SMALL = "--embedding-size 8 --hidden-size 8 --batch-words 128 --words 800 --num-noise 10 --dev-words 100 --threads 1".split()
 
@@ -35,8 +36,8 @@ def test_train_prints_a_summary_and_every_option_arrives(command, tmp_path, caps
     out = capsys.readouterr().out
     assert "Training of lstm-z" in out
     assert "dev perplexity" in out
-    saved = load_model(tmp_path / "m")
-    model, training = saved.model.settings, saved.made_from["training"]
+    saved = load(tmp_path / "m")
+    model, training = saved.network.settings, saved.made_from["training"]
     assert (model.variant, model.tied, model.num_layers, model.dropout) == ("lstm-z", True, 2, 0.1)
     assert (model.boundary, model.normaliser, model.hidden_size) == ("paper", "constant", 8)
     told = {
@@ -60,7 +61,7 @@ def test_a_preset_says_what_it_stands_for_and_options_win_over_it(command, tmp_p
     command("--vocab-size", 23, *small, "--model", "lstm-z", "--preset", "paper", "--batch-words", 64)
     told = capsys.readouterr().err
     assert "preset paper: tied false, loss nce-per-position, num-noise 50, bias-start zero" in told
-    training = load_model(tmp_path / "m").made_from["training"]
+    training = load(tmp_path / "m").made_from["training"]
     names = ("loss", "num_noise", "batch_words", "bias_start", "embedding_start", "schedule", "clip", "divergence")
     assert [training[name] for name in names] == ["nce-per-position", 50, 64, "zero", "random", "constant", 0, 0]
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from fewwords.models import settings_of
-from fewwords.training import TrainingSettings, train
+from fewwords.models.neural.variants import settings_of
 from fewwords.training import run as run_file
 from fewwords.training.checkpoint import read_checkpoint
 from fewwords.training.distributed import Group, joined_group
 from fewwords.training.gradients import clip_gradients, collect_gradients
+from fewwords.training.loop import train
 from fewwords.training.objective import make_objective
+from fewwords.training.settings import TrainingSettings
 from fewwords.training.start import gather_materials, start_model
 from fewwords.training.trainer import Trainer
 

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from fewwords.corpus import Settings, TokenCorpus, prepare
-from fewwords.evaluation import part_perplexity
-from fewwords.models import load_model
+from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.models.kneser_ney import estimate
+from fewwords.models.load import load
 
 
 @pytest.fixture(scope="module")
@@ -30,25 +30,25 @@ def test_train_evaluate_and_arpa_there_and_back(text_work, tmp_path, command):
     corpus = TokenCorpus.open(text_work)
     ours = estimate(corpus.part("train", 50), 3, vocabulary=corpus.vocabulary(50), max_words=3000)
     wanted = part_perplexity(ours, corpus.part("test", 50))
-    saved = load_model(model)
+    saved = load(model)
     assert saved.made_from["result"]["words"] == corpus.part("train", 50).head(3000).num_words
     assert f"{saved.made_from['result']['dev_perplexity']:.2f}" in (model / "README.md").read_text()
     shown = command("evaluate", model, "--work", text_work)
     assert shown.code == 0
     assert f"{wanted.value:,.2f}" in shown.out
     assert f"{wanted.over(unknown=True, ends=False):,.2f}" in shown.out
-    assert f"{saved.model.size.num_numbers:,}" in shown.out
+    assert f"{saved.size.num_numbers:,}" in shown.out
 
     assert command("arpa", model, tmp_path / "m.arpa.gz").code == 0
     assert command("arpa", tmp_path / "m.arpa.gz", again, "--words-of", model).code == 0
-    back = part_perplexity(load_model(again).model, corpus.part("test", 50))
+    back = part_perplexity(load(again), corpus.part("test", 50))
     assert back.value == pytest.approx(wanted.value, rel=1e-6)
 
 
 def test_order_and_pruning_arrive(text_work, tmp_path, command):
     options = ["--model", "kn", "--order", 2, "--prune", "0,1", "--no-interpolate", "--vocab-size", 50]
     assert command("train", "--work", text_work, *options, "--output", tmp_path / "m").code == 0
-    model = load_model(tmp_path / "m").model
+    model = load(tmp_path / "m")
     assert (model.order, model.settings["prune"], model.settings["interpolate"]) == (2, [0, 1], False)
     assert command("train", "--work", text_work, *options, "--output", tmp_path / "m").code == 2
     assert command("train", "--work", text_work, *options, "--output", tmp_path / "m", "--force").code == 0

@@ -17,12 +17,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from fewwords.codes import random_codes
 from fewwords.corpus import TokenCorpus
 from fewwords.errors import InputError
-from fewwords.evaluation import part_perplexity
-from fewwords.models import LanguageModel, load_model, settings_of
+from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.models.load import load
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.variants import settings_of
 from fewwords.training import run as run_file
-from fewwords.training import train
 from fewwords.training.checkpoint import find_checkpoint, read_checkpoint
 from fewwords.training.held_out import HeldOut
+from fewwords.training.loop import train
 from fewwords.training.objective import make_objective
 from fewwords.training.record import read_lines
 from fewwords.training.run import MOST_RESTORES
@@ -88,9 +90,9 @@ def test_a_model_learns_the_entropy_of_its_text(run, work, variant, changes, bou
     summary = run("model", variant, **{**defaults, **changes})
     assert 1.99 < summary.dev_perplexity < bound
     assert abs(summary.gap_mean) < 0.3 or variant == "lstm-s"
-    saved = load_model(summary.folder)
+    saved = load(summary.folder)
     assert saved.made_from["result"]["dev_perplexity"] == summary.dev_perplexity
-    assert part_perplexity(saved.model, TokenCorpus.open(work).part("dev", 23)).value == summary.dev_perplexity
+    assert part_perplexity(saved, TokenCorpus.open(work).part("dev", 23)).value == summary.dev_perplexity
     assert "perplexity" in (summary.folder / "README.md").read_text()
 
 
@@ -133,8 +135,9 @@ def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch,
 
 SCRIPT = """
 import json, pathlib, sys
-from fewwords.models import settings_of
-from fewwords.training import TrainingSettings, train
+from fewwords.models.neural.variants import settings_of
+from fewwords.training.settings import TrainingSettings
+from fewwords.training.loop import train
 work, output, model, settings = sys.argv[1:]
 train(work, settings_of("lstm-z", **json.loads(model)), TrainingSettings(**json.loads(settings)),
       vocabulary_size=23, output=pathlib.Path(output), resume=True)
@@ -185,7 +188,7 @@ def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, monkeypatch, c
     for line, factor in zip(lines, (1, 0.5, 0.5)):
         assert line["learning_rate"] == pytest.approx(factor * 0.01 * max(0, 1 - line["words"] / 6_000))
     assert summary.dev_perplexity < 20  # less than of an even guess among 20 words and </s>
-    assert all(tensor.isfinite().all() for tensor in load_model(tmp_path / "model").model.state_dict().values())
+    assert all(tensor.isfinite().all() for tensor in load(tmp_path / "model").network.state_dict().values())
 
 
 def test_a_run_that_cannot_go_on_gives_up(run, monkeypatch):
@@ -212,7 +215,7 @@ def test_early_stopping_keeps_the_best(run, tmp_path, monkeypatch):
     assert summary.stopped_early
     assert [line["dev_perplexity"] for line in record(tmp_path / "model")] == [5.0, 3.0, 4.0, 3.5]
     assert summary.best_words == record(tmp_path / "model")[1]["words"]
-    weights = load_model(tmp_path / "model").model.state_dict()
+    weights = load(tmp_path / "model").network.state_dict()
     assert all(torch.equal(weights[name], tensor) for name, tensor in kept.items())
 
 
@@ -251,8 +254,8 @@ def test_tuned_code_values_move_at_their_share_of_the_rate_and_stay_non_negative
     folders = ["still", "slow", "fast"]
     for folder, share in zip(folders, (0.0, 0.1, 1.0)):
         run(folder, model={"tune_codes": True}, codes_rate=share)
-    still, slow, fast = (load_model(tmp_path / folder).codes.values for folder in folders)
-    start = load_model(run("fixed").folder).codes.values
+    still, slow, fast = (load(tmp_path / folder).codes.values for folder in folders)
+    start = load(run("fixed").folder).codes.values
     assert np.array_equal(still, start)
     distances = [float(np.abs(values - start).mean()) for values in (slow, fast)]
     assert 0 < 3 * distances[0] < distances[1]

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from fewwords.errors import InputError
-from fewwords.models import VARIANTS, settings_of
-from fewwords.training import TrainingSettings
+from fewwords.models.neural.variants import VARIANTS, settings_of
 from fewwords.training.schedule import learning_rate
-from fewwords.training.settings import preset_changes
+from fewwords.training.settings import TrainingSettings, preset_changes
 
 
 def test_settings_survive_json():

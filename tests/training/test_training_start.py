@@ -10,10 +10,12 @@ import torch
 from fewwords.codes import random_codes
 from fewwords.corpus import TokenCorpus
 from fewwords.errors import InputError
-from fewwords.evaluation.memory import settings_memory
-from fewwords.models import LanguageModel, settings_of
-from fewwords.training import TrainingSettings, memory_check
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.memory import settings_memory
+from fewwords.models.neural.variants import settings_of
+from fewwords.training import memory_check
 from fewwords.training.objective import make_objective
+from fewwords.training.settings import TrainingSettings
 from fewwords.training.start import (
     NEVER_PREDICTED_BIAS,
     Materials,

@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 
 from fewwords.corpus import Settings, TokenCorpus, prepare
-from fewwords.models import settings_of
 from fewwords.models.kneser_ney import counts, estimate
-from fewwords.training import train
+from fewwords.models.neural.variants import settings_of
+from fewwords.training.loop import train
 from fewwords.training.trainer import Trainer
 
 

@@ -25,20 +25,20 @@ def arpa(
     """
     from fewwords.console import say
     from fewwords.errors import InputError
-    from fewwords.models import load_model
     from fewwords.models.kneser_ney import KneserNey, read_arpa, write_arpa
+    from fewwords.models.load import load
 
     if target.exists() and not force:
         raise InputError(f"{target}: is there already; use --force to replace it, or name another")
     if not source.is_dir():
-        vocabulary = None if words_of is None else load_model(words_of).vocabulary
+        vocabulary = None if words_of is None else load(words_of).vocabulary
         model = read_arpa(source, vocabulary)
         model.save(target)
         say(f"{target}: {model.variant}, {model.num_words:,} words, {sum(model.size.num_ngrams):,} n-grams")
         return
     if words_of is not None:
         raise InputError("--words-of is for reading an ARPA file; a model folder has its words")
-    saved = load_model(source).model
+    saved = load(source)
     if not isinstance(saved, KneserNey):
         raise InputError(f"{source}: {saved.variant} is no n-gram model; only Kneser-Ney models have an ARPA file")
     write_arpa(saved, target)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 if TYPE_CHECKING:
-    from fewwords.evaluation import Evaluation
+    from fewwords.evaluation.evaluate import Evaluation
 
 
 class PartChoice(str, Enum):
@@ -66,7 +66,7 @@ def evaluate(
     """
     import torch
 
-    from fewwords.evaluation import evaluate as evaluate_model
+    from fewwords.evaluation.evaluate import evaluate as evaluate_model
 
     if threads is not None:
         torch.set_num_threads(threads)

@@ -57,7 +57,7 @@ def mix(
 
     from fewwords.console import result_console, say
     from fewwords.errors import InputError
-    from fewwords.evaluation import mix_models
+    from fewwords.evaluation.mix import mix_models
     from fewwords.evaluation.summary import mix_table
 
     models, text = (arguments, None) if work is not None else (arguments[:-1], arguments[-1])

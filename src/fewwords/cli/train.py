@@ -313,8 +313,8 @@ def train(
     from fewwords.console import result_console
     from fewwords.errors import InputError
     from fewwords.models.neural.variants import settings_of
-    from fewwords.training import TrainingSettings
-    from fewwords.training import train as train_model
+    from fewwords.training.loop import train as train_model
+    from fewwords.training.settings import TrainingSettings
     from fewwords.training.summary import summary_table, trial_table
 
     if _is_given(context, "codes_rate") and not tune_codes:
@@ -429,7 +429,7 @@ def _thresholds(prune: str | None) -> list[int]:
 
 def _train_kneser_ney(work: Path, order: int, **settings: Any) -> None:
     from fewwords.console import duration, result_console, result_table
-    from fewwords.training import train_kneser_ney
+    from fewwords.training.kneser_ney import train_kneser_ney
 
     summary = train_kneser_ney(work, order, **settings)
     size = summary.model.size

@@ -17,6 +17,7 @@ from fewwords.corpus.batches import Batch, Position, make_batches
 from fewwords.corpus.token_file import TokenFile
 from fewwords.errors import InputError
 from fewwords.store.files import read_json
+from fewwords.text.rules import TextRules
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
 
 FORMAT = "fewwords corpus 1"
@@ -120,6 +121,12 @@ class TokenCorpus:
             "settings": self.description.get("settings"),
             "sha256": self.description.get("sha256"),
         }
+
+    @property
+    def rules(self) -> TextRules:
+        """How its text became words."""
+        settings = self.description.get("settings") or {}
+        return TextRules(settings.get("lower_case", True), settings.get("numbers", "keep"))
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
         """The first `size` words by rank, special words included, with `<unk>` counting all the others."""

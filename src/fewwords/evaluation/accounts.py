@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.models.model_folder import AnyModel
-from fewwords.models.neural.language_model import LanguageModel
-from fewwords.models.sentence_scores import Scored
+from fewwords.models.model import Model, Scored
 from fewwords.vocabulary import END_ID, NUM_SPECIAL, UNKNOWN_ID
 
 PAPER_BASE_SIZE = 8_000 + NUM_SPECIAL
@@ -164,10 +162,9 @@ class Perplexity:
 class Account:
     """Sums scored sentences up into a Perplexity."""
 
-    def __init__(self, model: AnyModel, base_size: int | None = None) -> None:
+    def __init__(self, model: Model, base_size: int | None = None) -> None:
         if base_size is None:
-            codes = model.codes if isinstance(model, LanguageModel) else None
-            base_size = PAPER_BASE_SIZE if codes is None else codes.base_size
+            base_size = PAPER_BASE_SIZE if model.codes is None else model.codes.base_size
         self._vocabulary_size = model.num_words
         self._base_size = min(base_size, model.num_words)
         edges = band_edges(self._vocabulary_size, self._base_size)

@@ -12,18 +12,16 @@ from operator import add
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-import torch
-
 from fewwords.console import Progress
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
-from fewwords.evaluation.memory import Memory, dense_twin, folder_bytes, model_memory, stored_numbers
-from fewwords.evaluation.text import TextSentence, read_part, read_sentences, text_rules
+from fewwords.evaluation.text import TextSentence, read_part, read_sentences
 from fewwords.evaluation.word_scores import statistics_lines, write_sentence
-from fewwords.models.model_folder import SavedModel, load_model
-from fewwords.models.neural.language_model import LanguageModel
-from fewwords.models.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
+from fewwords.models.load import load
+from fewwords.models.memory import Memory
+from fewwords.models.model import BATCH_WORDS, Model, Scored, Sentence
+from fewwords.store.sealed_folder import sealed_files
 from fewwords.text.sources import find_sources
 
 
@@ -51,7 +49,10 @@ class TextResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The results of the texts, and what the model costs: `numbers` in all; a neural model by part, beside its dense twin."""
+    """The results of the texts, and what the model costs: `numbers` in all, and those of a neural model by part.
+
+    `dense` has the parts that it would have without codes.
+    """
 
     variant: str
     texts: tuple[TextResult, ...]
@@ -62,7 +63,7 @@ class Evaluation:
 
     @property
     def reduction(self) -> float | None:
-        """By how many percent a neural model is smaller than its dense twin."""
+        """By how many percent a neural model is smaller than its uncompressed version."""
         return None if self.memory is None or self.dense is None else self.memory.reduction(self.dense)
 
     @property
@@ -110,36 +111,37 @@ def evaluate(
         raise InputError(f"--max-words {max_words}: choose 1 or more")
     sources = find_sources(texts)
     corpus = None if work is None else TokenCorpus.open(work)
-    saved = load_model(model, find_device(device))
+    found = load(model, find_device(device))
     results = []
     if corpus is not None:
-        sentences = read_part(corpus, part, saved.vocabulary, max_words)
+        sentences = read_part(corpus, part, found.vocabulary, max_words)
         total = min(max_words or math.inf, corpus.part(part).num_words)
-        results.append(_evaluate_text(saved, part, sentences, batch_words, word_scores, total, has_surface=False))
-    rules = text_rules(saved.made_from)
+        results.append(_evaluate_text(found, part, sentences, batch_words, word_scores, total, has_surface=False))
     for source in sources:
-        sentences = read_sentences(source, saved.vocabulary, rules, tokenized=tokenized, max_words=max_words)
-        results.append(_evaluate_text(saved, source.name, sentences, batch_words, word_scores, None, has_surface=True))
+        sentences = read_sentences(source, found.vocabulary, found.rules, tokenized=tokenized, max_words=max_words)
+        results.append(_evaluate_text(found, source.name, sentences, batch_words, word_scores, None, has_surface=True))
     for result in results:
         if math.isnan(result.perplexity.log_prob):
             raise InputError(f"{model}: the model gives no numbers (NaN); its training diverged, train it again")
-    memory = dense = None
-    if isinstance(saved.model, LanguageModel):
-        memory, dense = model_memory(saved.model), dense_twin(saved.model.settings, saved.model.num_words)
-    numbers = stored_numbers(saved.model)
-    return Evaluation(saved.model.variant, tuple(results), numbers, memory, dense, folder_bytes(model))
+    folder = Path(model)
+    files = {name: (folder / name).stat().st_size for name in sealed_files(folder)}
+    return Evaluation(found.variant, tuple(results), found.num_numbers, found.memory, found.uncompressed_memory, files)
 
 
-def find_device(name: str) -> torch.device:
-    """The device of a name; raises InputError when there is none."""
+def find_device(name: str) -> str:
+    """The name of a device, once it is sure that there is one; raises InputError when there is none."""
+    if name == "cpu":
+        return name
+    import torch
+
     try:
-        return torch.empty(0, device=name).device
+        return str(torch.empty(0, device=name).device)
     except (RuntimeError, AssertionError):  # which of them depends on how torch was built
         raise InputError(f"--device {name}: not there; choose cpu, or cuda where there is a GPU") from None
 
 
 def _evaluate_text(
-    saved: SavedModel,
+    model: Model,
     name: str,
     sentences: Iterable[TextSentence],
     batch_words: int,
@@ -148,14 +150,14 @@ def _evaluate_text(
     *,
     has_surface: bool,
 ) -> TextResult:
-    account = Account(saved.model)
+    account = Account(model)
     num_characters = 0
     with Progress(f"evaluating {name}", total, "words") as progress:
-        for sentence, scored in _score(saved, sentences, batch_words, progress):
+        for sentence, scored in _score(model, sentences, batch_words, progress):
             alone = account.add(scored)
             num_characters += sentence.num_characters
             if word_scores is not None:
-                write_sentence(word_scores, sentence.words, *scored, saved.vocabulary, alone)
+                write_sentence(word_scores, sentence.words, *scored, model.vocabulary, alone)
     result = account.total()
     if word_scores is not None:
         word_scores.write("\n".join(statistics_lines(result, name)) + "\n")
@@ -163,7 +165,7 @@ def _evaluate_text(
 
 
 def _score(
-    saved: SavedModel, sentences: Iterable[TextSentence], batch_words: int, progress: Progress
+    model: Model, sentences: Iterable[TextSentence], batch_words: int, progress: Progress
 ) -> Iterator[tuple[TextSentence, Scored]]:
     """The sentences with their scores; they wait here while those of one length are scored together."""
     waiting: deque[TextSentence] = deque()
@@ -173,5 +175,5 @@ def _score(
             waiting.append(sentence)
             yield sentence.ids
 
-    for scored in score_sentences(saved.model, ids(), batch_words=batch_words, advance=progress.advance):
+    for scored in model.score_sentences(ids(), batch_words=batch_words, advance=progress.advance):
         yield waiting.popleft(), scored

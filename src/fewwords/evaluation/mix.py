@@ -17,12 +17,15 @@ from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Band
 from fewwords.evaluation.evaluate import find_device
-from fewwords.evaluation.text import read_part, read_sentences, text_rules
-from fewwords.models.mixture.mixture import Mixture, predicts_end, save_mixture
+from fewwords.evaluation.text import read_part, read_sentences
+from fewwords.models.card import make_card
+from fewwords.models.load import load
+from fewwords.models.mixture.folder import save_mixture
+from fewwords.models.mixture.mixture import Mixture
 from fewwords.models.mixture.weights import check_weights, mix_log_probs, tune_weights
-from fewwords.models.model_folder import SavedModel, load_model
-from fewwords.models.sentence_scores import BATCH_WORDS, Sentence, score_sentences
+from fewwords.models.model import BATCH_WORDS, Model, Sentence
 from fewwords.store.locks import lock_folder
+from fewwords.text.rules import TextRules
 from fewwords.text.sources import find_sources
 
 
@@ -83,19 +86,19 @@ def mix_models(
     _check_output(place, folders, force)
     sources = [] if text is None else find_sources([text])
     corpus = None if work is None else TokenCorpus.open(work)
-    saved = [load_model(folder, find_device(device)) for folder in folders]
-    trained_on = _check_components(saved, folders)
-    vocabulary = saved[0].vocabulary
+    components = [load(folder, find_device(device)) for folder in folders]
+    trained_on = _check_components(components, folders)
+    vocabulary = components[0].vocabulary
     if corpus is not None:
         sentences = [sentence.ids for sentence in read_part(corpus, "dev", vocabulary, max_words)]
     else:
-        rules = text_rules({"corpus": trained_on})
+        rules = Mixture(tuple(components), (1.0, *[0.0] * (len(components) - 1)), vocabulary).rules
         sentences = [
             sentence.ids
             for source in sources
             for sentence in read_sentences(source, vocabulary, rules, tokenized=tokenized, max_words=max_words)
         ]
-    log_probs = _score(saved, folders, sentences, batch_words)
+    log_probs = _score(components, folders, sentences, batch_words)
     num_models, num_targets = log_probs.shape
     chosen = tuple(tune_weights(log_probs).tolist() if weights is None else map(float, weights))
     summary = MixSummary(
@@ -113,7 +116,7 @@ def mix_models(
     if place is not None:
         result = {name: value for name, value in summary.to_json().items() if name != "folder"}
         made_from = {"corpus": trained_on, "result": result}
-        mixture = Mixture(tuple(each.model for each in saved), chosen, vocabulary, made_from)
+        mixture = Mixture(tuple(components), chosen, vocabulary, made_from)
         with lock_folder(place, "mix"):
             save_mixture(place, mixture, folders, _card(summary, mixture))
     return summary
@@ -130,48 +133,48 @@ def _check_output(output: Path | None, folders: Sequence[Path], force: bool) -> 
         raise InputError(f"{output}: there is a model already; use --force to replace it, or name another --output")
 
 
-def _check_components(saved: Sequence[SavedModel], folders: Sequence[Path]) -> dict[str, Any]:
+def _check_components(components: Sequence[Model], folders: Sequence[Path]) -> dict[str, Any]:
     """What the models say of their corpus, once it is sure that they predict the same targets and read text alike."""
-    first, first_folder = saved[0], folders[0]
-    corpora: list[tuple[Path, dict[str, Any]]] = []
-    for each, folder in zip(saved, folders):
+    first, first_folder = components[0], folders[0]
+    corpora: list[tuple[Path, TextRules, dict[str, Any]]] = []
+    for each, folder in zip(components, folders):
         if each.vocabulary.fingerprint != first.vocabulary.fingerprint:
             sizes = f"{len(first.vocabulary):,} and {len(each.vocabulary):,} words"
             raise InputError(f"{first_folder} and {folder}: other vocabularies ({sizes}); mix models of one vocabulary")
-        if predicts_end(each.model) != predicts_end(first.model):
-            without, other = (first_folder, folder) if predicts_end(each.model) else (folder, first_folder)
+        if each.predicts_end != first.predicts_end:
+            without, other = (first_folder, folder) if each.predicts_end else (folder, first_folder)
             raise InputError(
                 f"{without}: does not predict </s>, and {other} does; train it with --boundary end, or mix it with its like"
             )
         corpus = each.made_from.get("corpus")
         if isinstance(corpus, Mapping) and corpus:  # a model from an ARPA file says nothing
-            corpora.append((folder, dict(corpus)))
-    for folder, corpus in corpora:
-        if text_rules({"corpus": corpus}) != text_rules({"corpus": corpora[0][1]}):
+            corpora.append((folder, each.rules, dict(corpus)))
+    for folder, rules, _ in corpora:
+        if rules != corpora[0][1]:
             raise InputError(
                 f"{corpora[0][0]} and {folder}: trained on text with case or numbers folded in other ways; mix models of text "
                 "that was prepared alike"
             )
     if not corpora:
         return {}
-    shared = corpora[0][1]
-    if all(corpus == shared for _, corpus in corpora):
+    shared = corpora[0][2]
+    if all(corpus == shared for _, _, corpus in corpora):
         return shared
-    sources = dict.fromkeys(str(name) for _, corpus in corpora for name in corpus.get("sources") or [])
+    sources = dict.fromkeys(str(name) for _, _, corpus in corpora for name in corpus.get("sources") or [])
     return {"sources": list(sources), "settings": shared.get("settings")}
 
 
 def _score(
-    saved: Sequence[SavedModel], folders: Sequence[Path], sentences: Sequence[Sentence], batch_words: int
+    components: Sequence[Model], folders: Sequence[Path], sentences: Sequence[Sentence], batch_words: int
 ) -> NDArray[np.float64]:
     """ln p of all targets of the sentences by each model, [models, targets]."""
     num_words = sum(map(len, sentences))
-    num_targets = num_words + predicts_end(saved[0].model) * len(sentences)
-    log_probs = np.empty((len(saved), num_targets))
-    for row, each, folder in zip(log_probs, saved, folders):
+    num_targets = num_words + components[0].predicts_end * len(sentences)
+    log_probs = np.empty((len(components), num_targets))
+    for row, each, folder in zip(log_probs, components, folders):
         done = 0
         with Progress(f"scoring with {folder}", num_words, "words") as progress:
-            for _, scores in score_sentences(each.model, sentences, batch_words=batch_words, advance=progress.advance):
+            for _, scores in each.score_sentences(sentences, batch_words=batch_words, advance=progress.advance):
                 row[done : done + len(scores)] = scores
                 done += len(scores)
         if np.isnan(row).any():
@@ -185,7 +188,7 @@ def _perplexity(log_probs: NDArray[np.float64]) -> float:
 
 def _card(summary: MixSummary, mixture: Mixture) -> str:
     """The text of the mixture's README.md."""
-    end = "`</s>` is predicted" if predicts_end(mixture) else "the end of a sentence is not predicted"
+    end = "`</s>` is predicted" if mixture.predicts_end else "the end of a sentence is not predicted"
     rows = "\n".join(
         f"| `components/{number}` | {component.variant} | {weight:.4f} | {perplexity:.2f} |"
         for number, (component, weight, perplexity) in enumerate(
@@ -193,26 +196,13 @@ def _card(summary: MixSummary, mixture: Mixture) -> str:
         )
     )
     weights = "tuned on this text" if summary.is_tuned else "given by hand"
-    return f"""# mix, {mixture.num_words:,} words
-
-A language model that adds up the probabilities of others, each times its weight, made with fewwords. The vocabulary is closed:
-every other word is `<unk>`, a word like any other, and {end}.
+    what = f"""A language model that adds up the probabilities of others, each times its weight, made with fewwords; {end}.
 
 | component | model | weight | perplexity |
 |---|---|---|---|
 {rows}
 | | **the mix** | | **{summary.perplexity:.2f}** |
 
-Perplexities on {summary.text}, {summary.num_words:,} running words; the weights were {weights}.
-
-## Use
-
-```python
-from fewwords.models import load_model
-
-saved = load_model("path/to/this/folder")
-saved.model, saved.vocabulary
-```
-
-`fewwords evaluate` reads this folder as it reads those of other models. Each component is a model folder too.
-"""
+Perplexities on {summary.text}, {summary.num_words:,} running words; the weights were {weights}. Each component is a model folder
+too."""
+    return make_card(f"mix, {mixture.num_words:,} words", what, [])

@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
-from fewwords.models.model_folder import AnyModel
-from fewwords.models.sentence_scores import BATCH_WORDS, Sentence, score_sentences
+from fewwords.models.model import BATCH_WORDS, Model, Sentence
 
 
 def part_perplexity(
-    model: AnyModel,
+    model: Model,
     part: Part,
     *,
     max_words: int | None = None,
@@ -31,7 +30,7 @@ def part_perplexity(
     )
 
 
-def part_sentences(model: AnyModel, part: Part, max_words: int | None = None) -> Iterable[Sentence]:
+def part_sentences(model: Model, part: Part, max_words: int | None = None) -> Iterable[Sentence]:
     """The first sentences of a part, up to `max_words` words but one at least; raises InputError as above."""
     if part.vocabulary_size != model.num_words:
         raise InputError(
@@ -42,7 +41,7 @@ def part_sentences(model: AnyModel, part: Part, max_words: int | None = None) ->
 
 
 def sentences_perplexity(
-    model: AnyModel,
+    model: Model,
     sentences: Iterable[Sentence],
     *,
     batch_words: int = BATCH_WORDS,
@@ -54,6 +53,6 @@ def sentences_perplexity(
     `base_size` tells base words from rare ones; without it the model's own, or, of a dense model, the paper's 8,000.
     """
     account = Account(model, base_size)
-    for scored in score_sentences(model, sentences, batch_words=batch_words, advance=advance):
+    for scored in model.score_sentences(sentences, batch_words=batch_words, advance=advance):
         account.add(scored)
     return account.total()

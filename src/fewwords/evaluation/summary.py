@@ -6,8 +6,8 @@ from rich.table import Table
 
 from fewwords.console import result_table
 from fewwords.evaluation.evaluate import Evaluation, TextResult
-from fewwords.evaluation.memory import Memory
 from fewwords.evaluation.mix import MixSummary
+from fewwords.models.memory import Memory
 
 
 def tables(evaluation: Evaluation) -> Iterator[Table]:

@@ -5,16 +5,15 @@ model was trained on; but every sentence is kept, whatever its length. The chara
 joined by single blanks, and one for its end.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fewwords.console import say
 from fewwords.corpus.token_corpus import PartName, TokenCorpus
 from fewwords.errors import InputError
-from fewwords.models.sentence_scores import Sentence
+from fewwords.models.model import Sentence
 from fewwords.text.decompress import decompress
 from fewwords.text.formats import BlockReader
 from fewwords.text.rules import TextRules
@@ -36,13 +35,6 @@ class TextSentence:
     def num_characters(self) -> int:
         """The characters of the words, the blanks between them, and the line end."""
         return sum(map(len, self.words)) + len(self.words)
-
-
-def text_rules(made_from: Mapping[str, Any]) -> TextRules:
-    """How to read text for a model whose folder says `made_from`: case and numbers as in the corpus."""
-    corpus = made_from.get("corpus")
-    recorded = (corpus.get("settings") if isinstance(corpus, Mapping) else None) or {}
-    return TextRules(recorded.get("lower_case", True), recorded.get("numbers", "keep"))
 
 
 def read_part(

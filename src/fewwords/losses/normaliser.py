@@ -5,14 +5,12 @@ model), one learned number (`ConstantNormaliser`), or W_Z . h + b_Z (`ZRegressio
 normalises explicitly and ignores them; `normalisation_gap` measures how far they are from the truth (figure 5).
 """
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from fewwords.layers.output import OutputLayer
-
-NormaliserName = Literal["one", "constant", "z-regression"]
 
 
 class Normaliser(Protocol):
@@ -54,7 +52,7 @@ class ZRegression(nn.Module):
         return h @ self.weight + self.bias
 
 
-def make_normaliser(name: NormaliserName, size: int) -> OneNormaliser | ConstantNormaliser | ZRegression:
+def make_normaliser(name: str, size: int) -> OneNormaliser | ConstantNormaliser | ZRegression:
     """The normaliser of that name, for contexts of `size` values."""
     if name == "one":
         return OneNormaliser()

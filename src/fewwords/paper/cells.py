@@ -15,17 +15,19 @@ from fewwords.codes.make import codes_path, make_codes
 from fewwords.console import say
 from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
-from fewwords.evaluation import Evaluation, evaluate
-from fewwords.evaluation.memory import settings_memory
-from fewwords.models.model_folder import load_model
+from fewwords.evaluation.evaluate import Evaluation, evaluate
+from fewwords.models.load import load
+from fewwords.models.neural.memory import settings_memory
 from fewwords.models.neural.variants import ModelSettings, settings_of
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
 from fewwords.store.files import read_json, write_json
-from fewwords.training import TrainingSettings, train, train_kneser_ney
 from fewwords.training.checkpoint import remove_checkpoints
+from fewwords.training.kneser_ney import train_kneser_ney
+from fewwords.training.loop import train
 from fewwords.training.process import prepare_process
 from fewwords.training.record import read_lines
 from fewwords.training.run import RECORD as TRAINING_RECORD
+from fewwords.training.settings import TrainingSettings
 from fewwords.vocabulary import NUM_SPECIAL
 
 FORMAT = "fewwords cell 1"
@@ -117,7 +119,7 @@ def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> 
 
 def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_size: int) -> dict[str, Any]:
     found = evaluation.total.perplexity
-    saved = load_model(folder)
+    saved = load(folder)
     result = saved.made_from["result"]
     formula = nonzeros = None
     if cell.is_neural:

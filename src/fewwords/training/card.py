@@ -1,5 +1,7 @@
 """The model card: what a trained model is, what it was trained on, how good and how large it is, how to load it, its limits."""
 
+from fewwords.models.card import make_card
+from fewwords.models.neural.encoders import encoder_of
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.training.settings import TrainingSettings
 from fewwords.training.summary import TrainingSummary
@@ -14,44 +16,27 @@ def model_card(
     summary: TrainingSummary, model_settings: ModelSettings, settings: TrainingSettings, sources: list[str]
 ) -> str:
     """The text of the model folder's README.md."""
-    biases = "coded as well" if model_settings.coded_bias else "one a word"
+    biases = "coded as well" if model_settings.coded_bias else "one per word"
     end = "`</s>` is predicted" if model_settings.boundary == "end" else "the end of a sentence is not predicted"
-    encoder = f"LSTM, {model_settings.num_layers} layer{'s' * (model_settings.num_layers > 1)}"
-    if model_settings.encoder == "log-bilinear":
-        encoder = f"log-bilinear, {model_settings.context_size} context words, contexts"
     numbers = summary.num_parameters + summary.num_code_values
     codes = f" and {summary.num_code_values:,} indices and values of the codes" if summary.num_code_values else ""
-    return f"""# {summary.variant}, {summary.vocabulary_size:,} words
-
-A language model that predicts the next word of a sentence, made with fewwords after Chen et al., *Compressing Neural Language
-Models by Sparse Word Representations*, ACL 2016.
-
-- **Embedding:** {_STORAGE[model_settings.embedding]} ({model_settings.embedding_size} values).
-- **Encoder:** {encoder} of {model_settings.hidden_size}.
-- **Output:** {_STORAGE[model_settings.output]}; biases {biases}{"; tied to the embedding" * model_settings.tied}.
-- **Sentences** stand alone: the state starts anew with each, and {end}.
-- **Size:** {summary.num_parameters:,} parameters{codes}; {4 * numbers / 1e6:.1f} MB at four bytes each.
-
-## Training
-
-- Text: {", ".join(sources) or "a corpus without named sources"}; {summary.words:,} running words, the best weights on dev kept.
+    what = """A language model that predicts the next word of a sentence, made with fewwords after Chen et al.,
+*Compressing Neural Language Models by Sparse Word Representations*, ACL 2016."""
+    facts = [
+        ("Embedding", f"{_STORAGE[model_settings.embedding]} ({model_settings.embedding_size} values)."),
+        ("Encoder", f"{encoder_of(model_settings.encoder).describe(model_settings)}."),
+        (
+            "Output",
+            f"{_STORAGE[model_settings.output]}; biases {biases}{'; tied to the embedding' * model_settings.tied}.",
+        ),
+        ("Sentences", f"stand alone: the state starts anew with each, and {end}."),
+        ("Size", f"{summary.num_parameters:,} parameters{codes}; {4 * numbers / 1e6:.1f} MB at four bytes each."),
+    ]
+    text = ", ".join(sources) or "a corpus without named sources"
+    training = f"""- Text: {text}; {summary.words:,} running words, the best weights on dev kept.
 - Loss {settings.loss}, normaliser {model_settings.normaliser}, Adam at {summary.learning_rate:g} ({settings.schedule}), batches of
   {settings.batch_words:,} words, seed {settings.seed}. `model.json` has all settings, `training.jsonl` the course of the training.
 - Dev perplexity {summary.dev_perplexity:.2f}, over the whole dev part, normalised explicitly over all words, `<unk>`
-  counted as a word{" and `</s>` too" * (model_settings.boundary == "end")}.
-
-## Use
-
-```python
-from fewwords.models import load_model
-
-saved = load_model("path/to/this/folder")
-saved.model, saved.vocabulary
-```
-
-## Limits
-
-- It knows the words of its vocabulary (`words.tsv`) as its training text was cut into words; all others read as `<unk>`.
-- It has seen nothing beyond its training text, repeats the slant of it, and has no notion of truth.
-- Perplexities compare only between models of the same vocabulary on the same text.
-"""
+  counted as a word{" and `</s>` too" * (model_settings.boundary == "end")}."""
+    title = f"{summary.variant}, {summary.vocabulary_size:,} words"
+    return make_card(title, what, facts, ("Training", training))

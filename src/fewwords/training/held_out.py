@@ -8,13 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from fewwords.corpus.token_corpus import Part
-from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.evaluation.perplexity import sentences_perplexity
 from fewwords.losses import normalisation_gap
+from fewwords.models.model import Sentence
 from fewwords.models.neural.language_model import LanguageModel, Predictions
+from fewwords.models.neural.model import NeuralModel
 from fewwords.training.objective import Objective
+from fewwords.vocabulary import Vocabulary
 
 GAP_CONTEXTS = 2_000
 _SEED = 0
@@ -32,10 +36,15 @@ class HeldOut:
     gap_std: float
 
 
-def measure_held_out(model: LanguageModel, dev: Part, max_words: int | None, objective: Objective) -> HeldOut:
-    """Measure on the first `max_words` words of dev, and on some 2,000 contexts of random sentences of it."""
+def measure_held_out(
+    model: LanguageModel, vocabulary: Vocabulary, dev: Part, max_words: int | None, objective: Objective
+) -> HeldOut:
+    """Measure on random sentences of dev, `max_words` words of them or all, and on some 2,000 contexts of others.
+
+    They are the same ones every time. The first sentences would not do: a dev part that came ready-made is not shuffled.
+    """
     with evaluating(model):
-        perplexity = part_perplexity(model, dev, max_words=max_words).value
+        perplexity = sentences_perplexity(NeuralModel(model, vocabulary), _some_sentences(dev, max_words)).value
         contexts, targets = _some_predictions(model, dev)
         generator = torch.Generator(contexts.device).manual_seed(_SEED)  # the same noise every time
         loss = objective(contexts, targets, model.output, model.normaliser, generator)
@@ -55,6 +64,17 @@ def evaluating(model: LanguageModel) -> Iterator[None]:
             yield
     finally:
         model.train(was_training)
+
+
+def _some_sentences(dev: Part, max_words: int | None) -> Iterator[Sentence]:
+    """The sentences of dev, or random ones that have at most `max_words` words together, but one at least."""
+    if max_words is None or max_words >= dev.num_words:
+        yield from dev.sentences()
+        return
+    order = np.random.default_rng(_SEED).permutation(dev.num_sentences)
+    num_chosen = max(1, int(np.searchsorted(np.cumsum(dev.lengths[order]), max_words, side="right")))
+    for index in np.sort(order[:num_chosen]).tolist():
+        yield dev.sentence(index)
 
 
 def _some_predictions(model: LanguageModel, dev: Part) -> Predictions:

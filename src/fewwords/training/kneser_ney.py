@@ -11,9 +11,10 @@ from pathlib import Path
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.models.card import make_card
 from fewwords.models.kneser_ney import KneserNey, estimate
-from fewwords.models.model_folder import model_folder
 from fewwords.store.locks import lock_folder
+from fewwords.work_folder import model_folder
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def train_kneser_ney(
         perplexity = part_perplexity(model, dev).value
         trained_on = int(model.settings["words"])
         result = {"words": trained_on, "dev_perplexity": perplexity, "seconds": seconds}
-        model = replace(model, made_from={"corpus": corpus.made_from, "result": result})
+        model = replace(model, rules=corpus.rules, made_from={"corpus": corpus.made_from, "result": result})
         summary = KneserNeySummary(folder, model, trained_on, perplexity, seconds)
         model.save(folder, _card(summary, [str(name) for name in corpus.made_from["sources"]]))
     return summary
@@ -78,23 +79,11 @@ def _card(summary: KneserNeySummary, sources: list[str]) -> str:
     model = summary.model
     kind = "interpolated" if model.settings["interpolate"] else "back-off"
     ngrams = ", ".join(f"{count:,}" for count in model.size.num_ngrams)
-    return f"""# {model.variant}, {model.num_words:,} words
-
-An n-gram language model with {kind} modified Kneser-Ney smoothing (Chen and Goodman, 1999) over a closed vocabulary, made with
-fewwords: every other word is `<unk>`, a word like any other, and `</s>` is predicted.
-
-- **N-grams** of order 1 to {model.order}: {ngrams}; {model.size.num_bytes / 1e6:.1f} MB of arrays.
-- **Text:** {", ".join(sources) or "a corpus without named sources"}; {summary.words:,} running words.
-- **Dev perplexity** {summary.dev_perplexity:.2f}, over the whole dev part, with `<unk>` and `</s>`.
-
-## Use
-
-```python
-from fewwords.models import load_model
-
-saved = load_model("path/to/this/folder")
-saved.model, saved.vocabulary
-```
-
-`fewwords evaluate` reads this folder as it reads those of neural models; `fewwords.models.kneser_ney.write_arpa` writes ARPA.
-"""
+    what = f"""An n-gram language model with {kind} modified Kneser-Ney smoothing (Chen and Goodman, 1999) over a closed
+vocabulary, made with fewwords; `</s>` is predicted. `fewwords arpa` writes it as an ARPA file."""
+    facts = [
+        (f"N-grams of order 1 to {model.order}", f"{ngrams}; {model.size.num_bytes / 1e6:.1f} MB of arrays."),
+        ("Text", f"{', '.join(sources) or 'a corpus without named sources'}; {summary.words:,} running words."),
+        ("Dev perplexity", f"{summary.dev_perplexity:.2f}, over the whole dev part, with `<unk>` and `</s>`."),
+    ]
+    return make_card(f"{model.variant}, {model.num_words:,} words", what, facts)

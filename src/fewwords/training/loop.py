@@ -14,7 +14,8 @@ from typing import Any
 from fewwords.console import say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
-from fewwords.models.model_folder import model_folder, save_model
+from fewwords.models.neural.folder import save_neural
+from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
@@ -32,6 +33,7 @@ from fewwords.training.trainer import Trainer, load_weights
 from fewwords.training.tune import RECORD as TUNING_RECORD
 from fewwords.training.tune import best_rate, trial_words, try_rates
 from fewwords.vocabulary import NUM_SPECIAL
+from fewwords.work_folder import model_folder
 
 # Settings that do not change what the result is, and may be other ones when a run is resumed.
 _FREE_SETTINGS = ("threads", "checkpoint_every")
@@ -104,8 +106,9 @@ class _Job:
                 cut_after(self.folder / RECORD, trainer.state.words)
                 say(f"going on from the checkpoint after {trainer.state.words:,} words")
             group.wait()
-        run = Run(trainer, self._dev, self.folder, about, f"training {self.model_settings.variant}")
-        run.to_the_end()
+        description = f"training {self.model_settings.variant}"
+        run = Run(trainer, self.materials.vocabulary, self._dev, self.folder, about, description)
+        run.train()
         return self._finish(run, settings, trials)
 
     def check_parts(self) -> None:
@@ -138,6 +141,7 @@ class _Job:
     def _tune(self, group: Group) -> list[Trial]:
         return try_rates(
             lambda settings: self._make_trainer(group, settings),
+            self.materials.vocabulary,
             self._dev,
             self.settings,
             words=trial_words(self.settings.budget(self._part("train").head(self.settings.words).num_words)),
@@ -200,7 +204,8 @@ class _Job:
             "trials": [asdict(trial) for trial in summary.trials],
         }
         card = model_card(summary, self.model_settings, settings, corpus.made_from["sources"])
-        save_model(self.folder, trainer.model.cpu(), self.materials.vocabulary, codes, made_from, card)
+        model = NeuralModel(trainer.model.cpu(), self.materials.vocabulary, codes, corpus.rules, made_from)
+        save_neural(self.folder, model, card)
 
 
 def _locked(folder: Path, group: Group) -> Any:

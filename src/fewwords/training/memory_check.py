@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from fewwords.errors import InputError
-from fewwords.evaluation.memory import settings_memory
+from fewwords.models.neural.memory import settings_memory
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.training.settings import TrainingSettings
 

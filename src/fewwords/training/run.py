@@ -1,4 +1,4 @@
-"""From where a trainer stands to the end of its budget: evaluations, checkpoints, going back when training goes astray.
+"""From where a trainer stands to the end of its budget: evaluations, checkpoints, going back when training diverges.
 
 Evaluations happen at fixed numbers of words, each followed by a checkpoint; more checkpoints lie between them. A step with a
 fault (see `stability`) is not taken: the run goes back to its last checkpoint and on at half the rate. Ctrl-C writes a checkpoint
@@ -20,13 +20,14 @@ from fewwords.training.held_out import HeldOut, measure_held_out
 from fewwords.training.interruption import Interruption
 from fewwords.training.record import append_line
 from fewwords.training.trainer import Trainer
+from fewwords.vocabulary import Vocabulary
 
 RECORD = "training.jsonl"
 MOST_RESTORES = 5
 
 
-class AstrayError(Exception):
-    """A run without checkpoints has gone astray."""
+class DivergedError(Exception):
+    """A run without checkpoints has diverged."""
 
 
 @dataclass
@@ -34,12 +35,13 @@ class Run:
     """A trainer with its dev part and, unless nothing is to be written, its model folder; `about` goes into checkpoints."""
 
     trainer: Trainer
+    vocabulary: Vocabulary
     dev: Part
     folder: Path | None
     about: dict[str, Any]
     description: str
 
-    def to_the_end(self) -> None:
+    def train(self) -> None:
         """Train until the budget is used up or patience is; raises KeyboardInterrupt, after a checkpoint, when asked to."""
         trainer = self.trainer
         if self.folder is not None and find_checkpoint(self.folder) is None:
@@ -83,11 +85,13 @@ class Run:
         return None
 
     def measure(self, max_words: int | None) -> HeldOut:
-        """Measure on dev, or on its first words: process 0 does it, the others hear of it."""
+        """Measure on dev, or on a sample of its sentences: process 0 does it, the others hear of it."""
         trainer = self.trainer
         values = [0.0] * len(fields(HeldOut))
         if trainer.group.is_first:
-            values = [*astuple(measure_held_out(trainer.model, self.dev, max_words, trainer.objective))]
+            values = [
+                *astuple(measure_held_out(trainer.model, self.vocabulary, self.dev, max_words, trainer.objective))
+            ]
         return HeldOut(*trainer.group.from_first(values))
 
     def _note(self, held_out: HeldOut) -> None:
@@ -127,7 +131,7 @@ class Run:
         place = f"after {trainer.state.words:,} words {fault}"
         path = None if self.folder is None else find_checkpoint(self.folder)
         if self.folder is None or path is None:
-            raise AstrayError(place)
+            raise DivergedError(place)
         if num_restores > MOST_RESTORES:
             raise InputError(
                 f"{place}, though the rate was halved {MOST_RESTORES} times; start anew with --force and a lower "

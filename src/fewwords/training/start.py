@@ -19,10 +19,10 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.layers.embedding import START_RANGE
+from fewwords.models.neural.boundaries import never_predicted
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.store.files import read_json
-from fewwords.training.objective import never_predicted
 from fewwords.training.settings import BiasStart, TrainingSettings
 from fewwords.vectors.word_vectors import WordVectors, vectors_path
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
@@ -98,13 +98,13 @@ def start_model(materials: Materials, model_settings: ModelSettings, settings: T
     model.output.start_bias(start_biases(materials.vocabulary, model_settings, settings.bias_start))
     with torch.no_grad():
         # Once more: the fit of coded biases gives words of no probability no weight. Special words are in no other's code.
-        model.output.bias[list(never_predicted(model_settings))] = NEVER_PREDICTED_BIAS
+        model.output.bias[list(never_predicted(model_settings.boundary))] = NEVER_PREDICTED_BIAS
     return model
 
 
 def start_biases(vocabulary: Vocabulary, model_settings: ModelSettings, bias_start: BiasStart) -> Tensor:
     """The biases [V] to start from; uncounted words count as the rarest word does."""
-    excluded = list(never_predicted(model_settings))
+    excluded = list(never_predicted(model_settings.boundary))
     counts = vocabulary.counts.astype(np.float64)
     counts = np.maximum(counts, counts[counts > 0].min() if (counts > 0).any() else 1.0)
     counts[excluded] = 0.0

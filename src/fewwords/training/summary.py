@@ -11,7 +11,7 @@ from fewwords.console import duration
 
 @dataclass(frozen=True)
 class Trial:
-    """A short run at one learning rate; perplexity None: it went astray."""
+    """A short run at one learning rate; perplexity None: it diverged."""
 
     learning_rate: float
     dev_perplexity: float | None
@@ -19,7 +19,7 @@ class Trial:
     @property
     def told(self) -> str:
         """The perplexity, or that there is none."""
-        return "went astray" if self.dev_perplexity is None else f"dev perplexity {self.dev_perplexity:.2f}"
+        return "diverged" if self.dev_perplexity is None else f"dev perplexity {self.dev_perplexity:.2f}"
 
 
 @dataclass(frozen=True)

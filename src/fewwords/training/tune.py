@@ -14,10 +14,11 @@ from fewwords.console import say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.store.files import read_json, write_json
-from fewwords.training.run import AstrayError, Run
+from fewwords.training.run import DivergedError, Run
 from fewwords.training.settings import PAPER_RATES, TrainingSettings
 from fewwords.training.summary import Trial
 from fewwords.training.trainer import Trainer
+from fewwords.vocabulary import Vocabulary
 
 RECORD = "tuning.json"
 SHARE = 0.05
@@ -33,6 +34,7 @@ def trial_words(budget: int) -> int:
 
 def try_rates(
     make_trainer: MakeTrainer,
+    vocabulary: Vocabulary,
     dev: Part,
     settings: TrainingSettings,
     *,
@@ -54,7 +56,7 @@ def try_rates(
         if trial is None:
             trainer = make_trainer(replace(settings, learning_rate=rate, eval_every=words, patience=None))
             trainer.budget = words  # of the same text: the first words of the corpus would be another one
-            trial = Trial(rate, _dev_perplexity(Run(trainer, dev, None, {}, f"trying rate {rate:g}")))
+            trial = Trial(rate, _dev_perplexity(Run(trainer, vocabulary, dev, None, {}, f"trying rate {rate:g}")))
             if path is not None and trainer.group.is_first:
                 done = [asdict(finished) for finished in (*trials, trial)]
                 write_json(path, {"about": about, "words": words, "trials": done})
@@ -66,18 +68,16 @@ def try_rates(
 
 
 def best_rate(trials: Iterable[Trial]) -> float:
-    """The rate with the lowest dev perplexity; raises InputError when every run went astray."""
+    """The rate with the lowest dev perplexity; raises InputError when every run diverged."""
     finished = [trial for trial in trials if trial.dev_perplexity is not None]
     if not finished:
-        raise InputError(
-            "at every learning rate training went astray; check the settings (--clip, --bias-start, --loss)"
-        )
+        raise InputError("at every learning rate training diverged; check the settings (--clip, --bias-start, --loss)")
     return min(finished, key=lambda trial: trial.dev_perplexity or math.inf).learning_rate
 
 
 def _dev_perplexity(run: Run) -> float | None:
     try:
-        run.to_the_end()
-    except AstrayError:
+        run.train()
+    except DivergedError:
         return None
     return run.trainer.state.best_perplexity

@@ -7,6 +7,7 @@ n-gram h w is a node, ln p(w | h) is its own; otherwise p(w | h) = backoff(h) p(
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,11 @@ class Trie:
     def num_words(self) -> int:
         """The size of the vocabulary."""
         return self.sizes[0]
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in ("words", "log10_probs", "log10_backoffs", "children")}
 
     def level(self, order: int) -> slice:
         """The nodes of an order."""

@@ -11,10 +11,9 @@ from fewwords.layers.code_table import CodeTable
 from fewwords.layers.embedding import CodedEmbedding, DenseEmbedding
 from fewwords.layers.output import CodedOutput, DenseOutput
 from fewwords.losses.normaliser import make_normaliser
-from fewwords.models.neural.encoders.log_bilinear import LogBilinearEncoder
-from fewwords.models.neural.encoders.lstm import LstmEncoder
+from fewwords.models.neural.boundaries import read
+from fewwords.models.neural.encoders import encoder_of
 from fewwords.models.neural.variants import ModelSettings
-from fewwords.vocabulary import END_ID, START_ID
 
 
 class Predictions(NamedTuple):
@@ -43,7 +42,7 @@ class LanguageModel(nn.Module):
             # one table for both layers, saved in a file of its own
             self.codes = CodeTable(codes, tune=settings.tune_codes, sparse=True, persistent=False)
         self.embedding = self._make_embedding(settings)
-        self.encoder = self._make_encoder(settings)
+        self.encoder = encoder_of(settings.encoder)(settings)
         self.output = self._make_output(settings)
         self.normaliser = make_normaliser(settings.normaliser, settings.hidden_size)
         self.dropout = nn.Dropout(settings.dropout)
@@ -52,17 +51,6 @@ class LanguageModel(nn.Module):
         if settings.embedding == "coded" and self.codes is not None:
             return CodedEmbedding(self.codes, settings.embedding_size, tune_codes=settings.tune_codes)
         return DenseEmbedding(self.num_words, settings.embedding_size, sparse=True)
-
-    def _make_encoder(self, settings: ModelSettings) -> LstmEncoder | LogBilinearEncoder:
-        if settings.encoder == "log-bilinear":
-            return LogBilinearEncoder(settings.embedding_size, settings.hidden_size, settings.context_size)
-        return LstmEncoder(
-            settings.embedding_size,
-            settings.hidden_size,
-            settings.num_layers,
-            settings.dropout,
-            learned_start=settings.boundary == "paper",
-        )
 
     def _make_output(self, settings: ModelSettings) -> DenseOutput | CodedOutput:
         tied = self.embedding_table if settings.tied else None
@@ -92,21 +80,14 @@ class LanguageModel(nn.Module):
 
         With `</s>` predicted there are length + 1 a sentence, otherwise length; they come time step by time step.
         """
-        words = sentences.t()
-        num_sentences = words.shape[1]
-        if self.settings.boundary == "paper":
-            state = self.encoder.start_state(num_sentences)
-            vectors = self.dropout(self.embedding(words[:-1]))
-            contexts = self.encoder.start_context(state)[None]
-            if len(vectors):
-                contexts = torch.cat([contexts, self.encoder(vectors, state)[0]])
-            targets = words
-        else:
-            inputs = torch.cat([words.new_full((1, num_sentences), START_ID), words])
-            targets = torch.cat([words, words.new_full((1, num_sentences), END_ID)])
-            contexts, _ = self.encoder(self.dropout(self.embedding(inputs)))
+        reading = read(sentences, self.settings.boundary)
+        state = self.encoder.start_state(len(sentences))
+        parts = [self.encoder.context(state)[None]] if reading.predicts_before_reading else []
+        if len(reading.inputs):
+            parts.append(self.encoder(self.dropout(self.embedding(reading.inputs)), state)[0])
+        contexts = parts[0] if len(parts) == 1 else torch.cat(parts)
         flat = self.dropout(contexts).reshape(-1, self.settings.hidden_size)
-        return Predictions(flat, targets.reshape(-1))
+        return Predictions(flat, reading.targets.reshape(-1))
 
     def project_codes(self) -> None:
         """Keep tuned code values non-negative; call it after each step."""

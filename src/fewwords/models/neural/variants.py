@@ -4,15 +4,15 @@
 (tied), which costs no perplexity and halves the base; the rows of the paper's tables are untied, as in the paper.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from fewwords.errors import InputError
-from fewwords.losses.normaliser import NormaliserName
+from fewwords.models.neural.encoders import encoder_names
 
+NormaliserName = Literal["one", "constant", "z-regression"]
 Storage = Literal["dense", "coded"]
 Boundary = Literal["end", "paper"]
-Encoder = Literal["lstm", "log-bilinear"]
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class ModelSettings:
     tied: bool = False  # one matrix for the embedding and the output weights
     tune_codes: bool = False
     boundary: Boundary = "end"
-    encoder: Encoder = "lstm"
+    encoder: str = "lstm"  # the name of a file in `encoders/`
     context_size: int = 5
 
     def __post_init__(self) -> None:
         if min(self.embedding_size, self.hidden_size, self.num_layers, self.context_size) < 1:
             raise InputError("a model needs sizes and a number of layers of at least 1")
-        if self.encoder == "log-bilinear" and self.num_layers > 1:
-            raise InputError("the log-bilinear model has one layer; leave --layers out")
+        if self.encoder not in encoder_names():
+            raise InputError(f"encoder {self.encoder}: there is none of that name; choose {', '.join(encoder_names())}")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout {self.dropout}: choose a number from 0 to less than 1")
         if self.tied and (self.embedding_size != self.hidden_size or self.embedding != self.output):
@@ -61,12 +61,20 @@ class ModelSettings:
         """The settings for a JSON file."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, values: Any) -> "ModelSettings":
+        """What `to_json` gave; raises InputError for unknown settings."""
+        if not isinstance(values, dict) or not set(values) <= {field.name for field in fields(cls)}:
+            raise InputError("the settings are not those of a neural model of this version; train it again")
+        return cls(**values)
+
 
 VARIANTS: dict[str, ModelSettings] = {
     "lstm-s": ModelSettings("lstm-s", embedding="dense", output="dense", normaliser="one"),
     "lstm-z": ModelSettings("lstm-z", embedding="dense", output="dense"),
     "lstm-z-wb": ModelSettings("lstm-z-wb", coded_bias=True, tied=True),
     "lstm-z-w": ModelSettings("lstm-z-w", tied=True),
+    "gru-z-w": ModelSettings("gru-z-w", encoder="gru", tied=True),
     "lbl5": ModelSettings("lbl5", embedding="dense", output="dense", encoder="log-bilinear", tied=True),
     "lbl5-w": ModelSettings("lbl5-w", encoder="log-bilinear", tied=True),
 }

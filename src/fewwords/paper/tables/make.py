@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fewwords.evaluation.memory import memory_reduction
+from fewwords.models.neural.memory import memory_reduction
 from fewwords.paper.tables import published
 from fewwords.paper.tables.claims import make_claims
 from fewwords.paper.tables.controls import make_controls

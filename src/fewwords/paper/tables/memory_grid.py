@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fewwords.evaluation.memory import dense_twin, settings_memory
+from fewwords.models.neural.memory import settings_memory, uncompressed_memory
 from fewwords.models.neural.variants import VARIANTS
 from fewwords.paper.tables import published
 from fewwords.paper.tables.seeds import Cell, Record
@@ -24,7 +24,7 @@ def memory_grid(rows: Mapping[tuple[str, int], Cell]) -> dict[str, Any]:
     memory = []
     for size in grid:
         num_nonzeros = round(nonzeros * max(0, size - base))
-        line = {"vocab_size": size, "lstm-z": dense_twin(VARIANTS["lstm-z"], size).paper_total}
+        line = {"vocab_size": size, "lstm-z": uncompressed_memory(VARIANTS["lstm-z"], size).paper_total}
         for model in ("lstm-z-wb", "lstm-z-w"):
             line[model] = settings_memory(VARIANTS[model], size, min(base, size), num_nonzeros).paper_total
         memory.append(line)

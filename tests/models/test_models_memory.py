@@ -6,9 +6,9 @@ import pytest
 
 from fewwords.codes.controls import random_codes
 from fewwords.errors import InputError
-from fewwords.evaluation import dense_twin, memory_reduction, model_memory
-from fewwords.evaluation.memory import settings_memory
-from fewwords.models import VARIANTS, LanguageModel, settings_of
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.memory import memory_reduction, network_memory, settings_memory, uncompressed_memory
+from fewwords.models.neural.variants import VARIANTS, settings_of
 
 NUM_WORDS, BASE_SIZE, NONZEROS = 50, 12, 5
 SHAPES = [
@@ -22,7 +22,7 @@ LOG_BILINEAR_SHAPES = [{}, {"boundary": "paper"}, {"embedding_size": 4, "tied": 
 VARIANTS_AND_SHAPES = [
     (variant, changes)
     for variant, settings in VARIANTS.items()
-    for changes in (SHAPES if settings.encoder == "lstm" else LOG_BILINEAR_SHAPES)
+    for changes in (LOG_BILINEAR_SHAPES if settings.encoder == "log-bilinear" else SHAPES)
 ]
 
 
@@ -37,19 +37,20 @@ def make_model(variant: str, **changes: object) -> LanguageModel:
 @pytest.mark.parametrize(("variant", "changes"), VARIANTS_AND_SHAPES)
 def test_counts_are_those_of_the_modules_and_of_table_1(variant: str, changes: dict[str, object]) -> None:
     model = make_model(variant, **changes)
-    counted = model_memory(model)
+    counted = network_memory(model)
     assert counted.parameters == sum(parameter.numel() for parameter in model.parameters())
     is_coded = model.settings.is_coded
     num_nonzeros = NONZEROS * (NUM_WORDS - BASE_SIZE) if is_coded else 0
     assert counted == settings_memory(model.settings, NUM_WORDS, BASE_SIZE, num_nonzeros)
     assert counted.codes == 2 * num_nonzeros
     dense = {"lstm-s": "lstm-s", "lbl5": "lbl5", "lbl5-w": "lbl5"}.get(variant, "lstm-z")
-    assert dense_twin(model.settings, NUM_WORDS) == model_memory(make_model(dense, **changes))
+    same_encoder = {"encoder": model.settings.encoder, **changes}
+    assert uncompressed_memory(model.settings, NUM_WORDS) == network_memory(make_model(dense, **same_encoder))
 
 
 def test_table_1_to_the_letter() -> None:
     size, embedding_size = 6, 4
-    memory = model_memory(make_model("lstm-z"))
+    memory = network_memory(make_model("lstm-z"))
     assert memory.embedding == NUM_WORDS * embedding_size
     assert memory.encoding - memory.second_biases == 4 * (size * embedding_size + size**2 + size)
     assert memory.prediction + memory.biases == NUM_WORDS * (size + 1)
@@ -58,7 +59,7 @@ def test_table_1_to_the_letter() -> None:
 
 def test_a_log_bilinear_model_has_a_matrix_and_a_padding_vector_for_each_context_word() -> None:
     size = 6
-    dense, coded = (model_memory(make_model(variant)) for variant in ("lbl5", "lbl5-w"))
+    dense, coded = (network_memory(make_model(variant)) for variant in ("lbl5", "lbl5-w"))
     assert (dense.embedding, coded.embedding) == (NUM_WORDS * size, BASE_SIZE * size)
     for memory in (dense, coded):
         assert memory.encoding == 5 * size * size + 5 * size
@@ -67,7 +68,7 @@ def test_a_log_bilinear_model_has_a_matrix_and_a_padding_vector_for_each_context
 
 
 def test_tuned_codes_count_once() -> None:
-    fixed, tuned = model_memory(make_model("lstm-z-w")), model_memory(make_model("lstm-z-w", tune_codes=True))
+    fixed, tuned = network_memory(make_model("lstm-z-w")), network_memory(make_model("lstm-z-w", tune_codes=True))
     assert tuned == fixed
 
 
@@ -93,6 +94,8 @@ def test_reduction_of_a_model_is_that_of_the_arithmetic(tmp_path: Path) -> None:
         expected = memory_reduction(
             NUM_WORDS, BASE_SIZE, NONZEROS, embedding_size=4, hidden_size=6, coded_bias=coded_bias
         )
-        assert model_memory(model).reduction(dense_twin(model.settings, NUM_WORDS)) == pytest.approx(expected)
+        assert network_memory(model).reduction(uncompressed_memory(model.settings, NUM_WORDS)) == pytest.approx(
+            expected
+        )
     with pytest.raises(InputError, match="base within the vocabulary"):
         memory_reduction(100, 200, 5)

@@ -1,0 +1,73 @@
+"""The folder of a Kneser-Ney model: `model.safetensors` with the arrays of the tree, `words.tsv`, `model.json`, a card if given."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fewwords.errors import InputError
+from fewwords.models.load import open_model, register, rules_of
+from fewwords.store.sealed_folder import write_folder
+
+if TYPE_CHECKING:
+    from fewwords.models.kneser_ney.model import KneserNey
+    from fewwords.models.kneser_ney.trie import Trie
+
+FORMAT = "fewwords kneser-ney 1"
+_DTYPES = {"words": np.uint32, "log10_probs": np.float32, "log10_backoffs": np.float32, "children": np.int64}
+
+
+def save_kneser_ney(folder: str | Path, model: "KneserNey", card: str | None = None) -> None:
+    """Write the model folder; `card` is the text of its README. Other files there stay."""
+    from safetensors.numpy import save_file
+
+    def write_files(building: Path) -> None:
+        save_file(model.trie.arrays, building / "model.safetensors")
+        if card is not None:
+            (building / "README.md").write_text(card, encoding="utf-8")
+
+    facts = {
+        "settings": {"variant": model.variant, **model.settings},
+        "ngrams": list(model.trie.sizes),
+        "num_words": model.num_words,
+        "text": model.rules.to_json(),
+        "made_from": model.made_from,
+    }
+    write_folder(Path(folder), FORMAT, model.vocabulary, facts, write_files)
+
+
+@register(FORMAT)
+def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
+    """Read a model folder; raises InputError when it is incomplete, was changed, or is of another kind."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    from fewwords.models.kneser_ney.model import KneserNey
+    from fewwords.models.kneser_ney.trie import Trie
+
+    facts, vocabulary = open_model(folder, FORMAT)
+    try:
+        arrays = load_file(folder / "model.safetensors")
+        trie = Trie(**{name: arrays[name] for name in _DTYPES}, sizes=tuple(facts["ngrams"]))
+        _check_trie(trie)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{folder / 'model.safetensors'}: does not fit model.json ({error})") from None
+    if len(vocabulary) != trie.num_words:
+        raise InputError(f"{folder / 'words.tsv'}: {len(vocabulary):,} words, but the model has {trie.num_words:,}")
+    settings = {name: value for name, value in facts["settings"].items() if name != "variant"}
+    return KneserNey(vocabulary, trie, settings, facts["made_from"], rules_of(facts))
+
+
+def _check_trie(trie: "Trie") -> None:
+    """Raise ValueError for arrays that do not make a tree, whose reading could go wrong."""
+    for name, dtype in _DTYPES.items():
+        if getattr(trie, name).dtype != dtype or getattr(trie, name).ndim != 1:
+            raise ValueError(f"{name} is no {np.dtype(dtype)} vector")
+    num_nodes, num_inner = sum(trie.sizes), sum(trie.sizes[:-1])
+    lengths = (len(trie.words), len(trie.log10_probs), len(trie.log10_backoffs), len(trie.children))
+    if lengths != (num_nodes, num_nodes, num_inner, num_inner + 1):
+        raise ValueError("its arrays do not belong together")
+    if trie.children[0] != trie.num_words or trie.children[-1] != num_nodes or np.any(np.diff(trie.children) < 0):
+        raise ValueError("its children are not in order")
+    if num_nodes and int(trie.words.max()) >= trie.num_words:
+        raise ValueError("it has words outside the vocabulary")

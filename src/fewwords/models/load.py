@@ -1,0 +1,69 @@
+"""`load`: the model of a folder, whatever its kind.
+
+Each kind of model has a module `folder` in its own package below `fewwords.models`, which registers a reader for its format here.
+`load` finds these modules by looking at the package, and knows none of them by name.
+"""
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import fewwords.models
+from fewwords.errors import InputError
+from fewwords.models.model import Model
+from fewwords.store.sealed_folder import folder_format, open_folder
+from fewwords.text.rules import TextRules
+from fewwords.vocabulary import Vocabulary
+
+Reader = Callable[[Path, str], Model]
+_READERS: dict[str, Reader] = {}
+
+
+def register(format_name: str) -> Callable[[Reader], Reader]:
+    """Make a function the reader of the folders whose `model.json` names this format."""
+
+    def remember(reader: Reader) -> Reader:
+        _READERS[format_name] = reader
+        return reader
+
+    return remember
+
+
+def load(folder: str | Path, device: str = "cpu") -> Model:
+    """Read a model folder of any kind; raises InputError when it is incomplete, was changed, or is of no known kind."""
+    for module in pkgutil.iter_modules(fewwords.models.__path__, "fewwords.models."):
+        if module.ispkg:
+            import_module(f"{module.name}.folder")
+    folder = Path(folder)
+    reader = _READERS.get(str(folder_format(folder)))
+    if reader is None:
+        open_model(folder, " or ".join(_READERS))  # raises what is wrong with it
+        raise AssertionError("a folder of an unknown format was opened")
+    return reader(folder, device)
+
+
+def open_model(folder: Path, format_name: str) -> tuple[dict[str, Any], Vocabulary]:
+    """What `model.json` says and the vocabulary, once all files are sure to be the model's; raises InputError as `load` does."""
+    return open_folder(
+        folder,
+        format_name,
+        if_incomplete="finish its training, or make it again",
+        if_other="not the description of a model that this version can read",
+    )
+
+
+def rules_of(facts: Mapping[str, Any]) -> TextRules:
+    """The text rules in a `model.json`; older ones have them among the settings of their corpus."""
+    recorded = facts.get("text")
+    if recorded is None:
+        corpus = (facts.get("made_from") or {}).get("corpus") or {}
+        settings = corpus.get("settings") or {}
+        recorded = {name: settings[name] for name in ("lower_case", "numbers") if name in settings}
+    try:
+        return TextRules(**recorded)
+    except TypeError:
+        raise InputError(
+            "model.json: its text rules are not those of this version; copy the model folder again"
+        ) from None

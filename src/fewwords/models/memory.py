@@ -1,0 +1,46 @@
+"""What a model costs in numbers, by part (tables 1 and 4 of the paper)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Numbers that a model stores, by part; `codes` are indices and values together, tuned or not."""
+
+    embedding: int
+    encoding: int
+    prediction: int  # output weights; 0 where they are the embedding's
+    biases: int
+    normaliser: int
+    codes: int
+    second_biases: int  # of PyTorch's recurrent layers, contained in `encoding`
+
+    @property
+    def parameters(self) -> int:
+        """All parameters, without the codes."""
+        return self.embedding + self.encoding + self.prediction + self.biases + self.normaliser
+
+    @property
+    def total(self) -> int:
+        """Parameters and codes."""
+        return self.parameters + self.codes
+
+    @property
+    def paper_total(self) -> int:
+        """Parameters and codes with one bias vector in the LSTM, as in table 1."""
+        return self.total - self.second_biases
+
+    def reduction(self, uncompressed: "Memory") -> float:
+        """How many percent smaller than another model, as table 4 tells it."""
+        return 100 * (1 - self.paper_total / uncompressed.paper_total)
+
+    def to_json(self) -> dict[str, int]:
+        """The parts and their sums."""
+        parts = {name: getattr(self, name) for name in ("embedding", "encoding", "prediction", "biases", "normaliser")}
+        totals = {
+            "parameters": self.parameters,
+            "codes": self.codes,
+            "total": self.total,
+            "paper_total": self.paper_total,
+        }
+        return parts | totals

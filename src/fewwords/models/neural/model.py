@@ -1,0 +1,167 @@
+"""A neural language model in use: a trained network with its vocabulary and text rules, behind the interface of all models.
+
+Probabilities are normalised explicitly over the whole vocabulary (equation 1). Sentences of one length go through the
+network together, which changes no sentence's score, because the state starts anew with each. A sentence longer than a
+batch is read piece by piece with its state carried on, so that memory depends neither on the vocabulary nor on the length
+of a sentence.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fewwords.codes.sparse_codes import SparseCodes
+from fewwords.errors import InputError
+from fewwords.models.memory import Memory
+from fewwords.models.model import BATCH_WORDS, Model, Scored, Sentence
+from fewwords.models.neural.boundaries import first_input, read
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.memory import network_memory, uncompressed_memory
+from fewwords.text.rules import TextRules
+from fewwords.vocabulary import Vocabulary
+
+WINDOW_WORDS = 1 << 18  # sentences of so many words wait for others of their length
+State = tuple[Tensor, ...]
+
+
+@dataclass(eq=False)
+class NeuralModel(Model):
+    """`network` in evaluation mode over `vocabulary`; `codes` are those of a coded network."""
+
+    network: LanguageModel
+    vocabulary: Vocabulary
+    codes: SparseCodes | None = None
+    rules: TextRules = field(default_factory=TextRules)
+    made_from: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def variant(self) -> str:
+        """The model's name: `lstm-z-w`."""
+        return self.network.settings.variant
+
+    @property
+    def predicts_end(self) -> bool:
+        """Whether `</s>` is among the targets."""
+        return self.network.settings.boundary == "end"
+
+    @property
+    def num_numbers(self) -> int:
+        """All numbers that the model stores, indices of the codes included."""
+        return self.memory.total
+
+    @property
+    def memory(self) -> Memory:
+        """The numbers by part."""
+        return network_memory(self.network)
+
+    @property
+    def uncompressed_memory(self) -> Memory:
+        """What the same model would store without codes."""
+        return uncompressed_memory(self.network.settings, self.num_words)
+
+    @torch.no_grad()
+    def start(self) -> State:
+        """The encoder's state at the start of a sentence."""
+        state: State = self.network.encoder.start_state(1)
+        word = first_input(self.network.settings.boundary)
+        return state if word is None else self.feed_all([state], [word])[0]
+
+    @torch.no_grad()
+    def feed_all(self, states: Sequence[State], words: Sequence[int]) -> list[State]:
+        """The states after one word each, given by id."""
+        if not states:
+            return []
+        self.check_ids(words)
+        ids = torch.tensor([list(words)], device=self._device)
+        _, after = self.network.encoder(self.network.embedding(ids), _join(states))
+        return [tuple(part[:, place : place + 1].clone() for part in after) for place in range(len(states))]
+
+    @torch.no_grad()
+    def log_probs_all(self, states: Sequence[State]) -> NDArray[np.float32]:
+        """ln p of every word of the vocabulary as the next one, [states, V]."""
+        if not states:
+            return np.empty((0, self.num_words), np.float32)
+        contexts = self.network.encoder.context(_join(states))
+        found: NDArray[np.float32] = self.network.output.log_probs(contexts).cpu().numpy()
+        return found
+
+    def score_sentences(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        batch_words: int = BATCH_WORDS,
+        advance: Callable[[int], None] | None = None,
+    ) -> Iterator[Scored]:
+        """The sentences in their order with ln p of their targets; see `Model.score_sentences`."""
+        if batch_words < 1:
+            raise InputError(f"a batch of {batch_words} words: choose 1 or more")
+        for window in _windows(sentences):
+            scores: list[NDArray[np.float64]] = [np.empty(0)] * len(window)
+            for group in _equal_lengths([len(sentence) for sentence in window], batch_words):
+                ids = np.stack([window[index] for index in group])
+                for index, row in zip(group, self.target_log_probs(ids, batch_words)):
+                    scores[index] = row
+                if advance is not None:
+                    advance(ids.size)
+            yield from zip(window, scores)
+
+    @torch.no_grad()
+    def target_log_probs(self, sentences: NDArray[np.int64], most_contexts: int = BATCH_WORDS) -> NDArray[np.float64]:
+        """ln p of the targets [num_sentences, length (+ 1 with `</s>`)] of sentences [num_sentences, length].
+
+        At most `most_contexts` contexts (but one time step) are held at once.
+        """
+        network, num_sentences = self.network, len(sentences)
+        reading = read(torch.from_numpy(sentences).to(self._device), network.settings.boundary)
+        if not len(reading.targets):
+            return np.empty((num_sentences, 0))
+        state = network.encoder.start_state(num_sentences)
+        parts: list[Tensor] = []
+        if reading.predicts_before_reading:
+            parts.append(network.output.log_probs_of(network.encoder.context(state), reading.targets[0])[None])
+        done = len(parts)
+        step = max(1, most_contexts // num_sentences)
+        for first in range(0, len(reading.inputs), step):
+            contexts, state = network.encoder(network.embedding(reading.inputs[first : first + step]), state)
+            wanted = reading.targets[done + first : done + first + step].reshape(-1)
+            log_probs = network.output.log_probs_of(contexts.reshape(len(wanted), -1), wanted)
+            parts.append(log_probs.view(-1, num_sentences))
+        found: NDArray[np.float64] = torch.cat(parts).t().double().cpu().numpy()
+        return found
+
+    @property
+    def _device(self) -> torch.device:
+        return self.network.embedding_table.device
+
+
+def _join(states: Sequence[State]) -> State:
+    """Several states as one; the second dimension of every part is the sentence."""
+    return states[0] if len(states) == 1 else tuple(torch.cat(parts, dim=1) for parts in zip(*states))
+
+
+def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    window: list[Sentence] = []
+    num_words = 0
+    for sentence in sentences:
+        window.append(sentence)
+        num_words += len(sentence)
+        if num_words >= WINDOW_WORDS:
+            yield window
+            window, num_words = [], 0
+    if window:
+        yield window
+
+
+def _equal_lengths(lengths: list[int], batch_words: int) -> Iterator[list[int]]:
+    """The places of sentences of one length, at most `batch_words` words together."""
+    by_length: dict[int, list[int]] = {}
+    for index, length in enumerate(lengths):
+        by_length.setdefault(length, []).append(index)
+    for length, places in sorted(by_length.items()):
+        step = max(1, batch_words // max(1, length))
+        yield from (places[first : first + step] for first in range(0, len(places), step))
