@@ -14,6 +14,7 @@ import typer
 from fewwords import __version__
 from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, vectors
 from fewwords.errors import InputError
+from fewwords.extras import missing_extra
 
 WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabulary.
 
@@ -93,6 +94,9 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"{error.format_message()} (see fewwords --help)", 2)
     except InputError as error:
         _fail(str(error), 2)
+    except ModuleNotFoundError as error:
+        remedy = missing_extra(error.name or "")
+        _fail(*((f"internal error ({error})", 1) if remedy is None else (remedy, 2)))
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
@@ -105,7 +109,7 @@ def main(arguments: list[str] | None = None) -> None:
         _fail("out of memory: use smaller settings, or a machine with more", 2)
     except Exception as error:
         kind = type(error).__name__
-        _fail(f"a mistake in fewwords itself ({kind}: {error}); run again with --debug and report what it shows", 1)
+        _fail(f"internal error ({kind}: {error}); run again with --debug and report what it shows", 1)
 
 
 def _run(arguments: list[str]) -> int:

