@@ -7,6 +7,8 @@ some 8,000 common words (Chen et al., ACL 2016). What users come for has a name 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fewwords.cores import share_cores
+
 if TYPE_CHECKING:
     from fewwords.codes.explain import explain
     from fewwords.codes.make import make_codes
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from fewwords.vectors.make import make_vectors
 
 __version__ = "0.1.0"
+share_cores()
 
 _PLACES = {
     "load": "fewwords.models.load",
