@@ -67,7 +67,19 @@ def _check_trie(trie: "Trie") -> None:
     lengths = (len(trie.words), len(trie.log10_probs), len(trie.log10_backoffs), len(trie.children))
     if lengths != (num_nodes, num_nodes, num_inner, num_inner + 1):
         raise ValueError("its arrays do not belong together")
-    if trie.children[0] != trie.num_words or trie.children[-1] != num_nodes or np.any(np.diff(trie.children) < 0):
+    starts = np.cumsum([0, *trie.sizes])
+    # the children of each order are the nodes of the next, all of them and nothing else; a search would read past them
+    if np.any(np.diff(trie.children) < 0) or not np.array_equal(trie.children[starts[:-1]], starts[1:]):
         raise ValueError("its children are not in order")
     if num_nodes and int(trie.words.max()) >= trie.num_words:
         raise ValueError("it has words outside the vocabulary")
+    if not np.array_equal(trie.words[: trie.num_words], np.arange(trie.num_words)):
+        raise ValueError("its first nodes are not the words of the vocabulary")
+    rises = trie.words[1:] > trie.words[:-1]
+    rises[trie.children[trie.children < num_nodes] - 1] = True  # the first child of a node follows another's last
+    if not rises.all():
+        raise ValueError("the words of a node are not in order")
+    if not (np.isfinite(trie.log10_probs).all() and (trie.log10_probs <= 0).all()):
+        raise ValueError("a log-probability is positive or not finite")
+    if not np.isfinite(trie.log10_backoffs).all():
+        raise ValueError("a back-off weight is not finite")
