@@ -1,0 +1,49 @@
+"""From words back to text, as a person would write it: the way back of `words.py`.
+
+No blank before a comma or a possessive, none around a hyphen, quotation marks in pairs, a capital at the start of a sentence, and
+`I`. What cutting and lower-casing lost (names, which of two ways a quotation mark stood) is guessed or left.
+"""
+
+from collections.abc import Iterable, Sequence
+
+_CLOSING = frozenset(", . ! ? ; : ) ] } % ... 's ' ” ’ …".split())
+_OPENING = frozenset("( [ { $ £ € # “ ‘ @".split())
+_JOINING = frozenset("- / – _".split())
+_QUOTE = '"'
+
+
+def join_words(words: Sequence[str], *, capitalise: bool = True) -> str:
+    """The text of a sentence's words; with `capitalise` it starts with a capital.
+
+    >>> join_words(["it", "'s", "mary", "'s", "turn", ",", "is", "n't", "it", "?"])
+    "It's mary's turn, is n't it?"
+    """
+    parts: list[str] = []
+    for place, word in enumerate(words):
+        written = write_word(word, is_first=capitalise and place == 0)
+        parts.append(written if not place or not blank_between(words[:place], word) else f" {written}")
+    return "".join(parts)
+
+
+def write_word(word: str, *, is_first: bool = False) -> str:
+    """One word as it is written: with a capital where it is the first of a sentence, and `I` always with one."""
+    if word == "i" or word.startswith("i'"):
+        return "I" + word[1:]
+    return word[:1].upper() + word[1:] if is_first else word
+
+
+def blank_between(before: Sequence[str], word: str) -> bool:
+    """Whether a blank stands between the words before, of the same sentence, and the next one."""
+    if not before:
+        return False
+    if word in _CLOSING or word in _JOINING or before[-1] in _OPENING or before[-1] in _JOINING:
+        return False
+    if word == _QUOTE:
+        return not _is_open(before)  # a closing mark stands at its word
+    if before[-1] == _QUOTE:
+        return not _is_open(before)  # an opening mark stands at the next word
+    return True
+
+
+def _is_open(words: Iterable[str]) -> bool:
+    return sum(word == _QUOTE for word in words) % 2 == 1
