@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from fewwords.layers.embedding import CodedEmbedding
     from fewwords.layers.output import CodedOutput
     from fewwords.losses.nce import NoiseContrastiveLoss
-    from fewwords.models.load import load
     from fewwords.training.train import train
+    from fewwords.use.text_model import load
     from fewwords.vectors.make import make_vectors
 
 __version__ = "0.1.0"
 share_cores()
 
 _PLACES = {
-    "load": "fewwords.models.load",
+    "load": "fewwords.use.text_model",
     "prepare": "fewwords.corpus.prepare",
     "make_vectors": "fewwords.vectors.make",
     "make_codes": "fewwords.codes.make",
