@@ -177,7 +177,7 @@ def test_plot_of_an_unknown_kind(work: Path, tmp_path: Path) -> None:
     coded = make_codes(work, None, NUM_BASE)
     said = [explain(coded.vocabulary.words[-1], coded.codes, coded.vocabulary)]
     with pytest.raises(InputError, match=r"ends in \.png"):
-        plot_codes(said, coded.codes.base_size, tmp_path / "codes.xyz")
+        plot_codes(said, coded.codes.num_base, tmp_path / "codes.xyz")
 
 
 def test_share_of_plain_forms_by_hand() -> None:

@@ -78,7 +78,7 @@ def test_indices_take_16_bits_as_long_as_they_fit() -> None:
         ({"values": np.array([0.75, np.nan, 2], np.float32)}, "NaN"),
         ({"values": np.array([0.75, -0.5, 2], np.float32)}, "negative"),
         ({"values": np.array([0.75, 0.5], np.float32)}, "length"),
-        ({"base_size": 0}, "base size"),
+        ({"num_base": 0}, "base words"),
     ],
 )
 def test_inconsistent_codes_are_refused(changes: dict, message: str) -> None:
@@ -93,7 +93,7 @@ def test_save_and_load_to_the_bit(tmp_path: Path) -> None:
     for name in ("offsets", "indices", "values"):
         assert getattr(loaded, name).dtype == getattr(codes, name).dtype
         assert getattr(loaded, name).tobytes() == getattr(codes, name).tobytes()
-    assert (loaded.base_size, loaded.made_from) == (codes.base_size, codes.made_from)
+    assert (loaded.num_base, loaded.made_from) == (codes.num_base, codes.made_from)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["codes.json", "codes.safetensors"]
 
 
@@ -112,7 +112,7 @@ def test_damaged_files_are_refused_by_name(tmp_path: Path) -> None:
         SparseCodes.load(path)
 
     path.write_bytes(content)
-    for change in ({"num_words": 7}, {"base_size": 5}, {"format": "other"}):
+    for change in ({"num_words": 7}, {"num_base": 5}, {"format": "other"}):
         write_json(facts, description | change)
         with pytest.raises(InputError, match=r"codes\."):
             SparseCodes.load(path)
@@ -130,7 +130,7 @@ def test_files_with_a_true_hash_and_a_false_content_are_refused(tmp_path: Path, 
         "indices": np.zeros(1, np.uint16),
         "values": np.array([-1], np.float32),
     }
-    path.write_bytes(content or save(negative, metadata={"base_size": "4"}))
+    path.write_bytes(content or save(negative, metadata={"num_base": "4"}))
     description = json.loads((tmp_path / "codes.json").read_text())
     write_json(tmp_path / "codes.json", description | {"sha256": sha256_of(path)})
     with pytest.raises(InputError, match=r"codes\.safetensors: not usable"):

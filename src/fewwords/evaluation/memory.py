@@ -15,7 +15,7 @@ from fewwords.models.mixture.mixture import Mixture
 from fewwords.models.model_folder import AnyModel
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.variants import ModelSettings
-from fewwords.store.sealed_folder import sealed_files
+from fewwords.models.sealed_folder import sealed_files
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def stored_numbers(model: AnyModel) -> int:
     return model.size.num_numbers
 
 
-def settings_memory(settings: ModelSettings, num_words: int, base_size: int = 0, num_nonzeros: int = 0) -> Memory:
+def settings_memory(settings: ModelSettings, num_words: int, num_base: int = 0, num_nonzeros: int = 0) -> Memory:
     """What a model of such settings would count, from table 1's formulae alone; coded ones need the size of the codes."""
     size, layers = settings.hidden_size, settings.num_layers
     if settings.encoder == "lstm":
@@ -98,10 +98,10 @@ def settings_memory(settings: ModelSettings, num_words: int, base_size: int = 0,
     else:
         encoding, second_biases = settings.context_size * settings.embedding_size * (size + 1), 0
     return Memory(
-        embedding=(base_size if settings.embedding == "coded" else num_words) * settings.embedding_size,
+        embedding=(num_base if settings.embedding == "coded" else num_words) * settings.embedding_size,
         encoding=encoding,
-        prediction=0 if settings.tied else (base_size if settings.output == "coded" else num_words) * size,
-        biases=base_size if settings.coded_bias else num_words,
+        prediction=0 if settings.tied else (num_base if settings.output == "coded" else num_words) * size,
+        biases=num_base if settings.coded_bias else num_words,
         normaliser={"one": 0, "constant": 1, "z-regression": size + 1}[settings.normaliser],
         codes=2 * num_nonzeros,
         second_biases=second_biases,
@@ -116,7 +116,7 @@ def dense_twin(settings: ModelSettings, num_words: int) -> Memory:
 
 def memory_reduction(
     vocabulary_size: int,
-    base_size: int,
+    num_base: int,
     nonzeros: float,
     *,
     embedding_size: int = 200,
@@ -128,11 +128,11 @@ def memory_reduction(
     ZRegression, the LSTM and all biases count in both. With 7.8, 6.4, 6.5 and 6.6 non-zeros this is table 4 at V = 10k, 22k, 36k
     and 50k to 0.01 points; without the LSTM the paper's figures would need 22 to 9.7, and it says 4 to 8.
     """
-    if not 0 < base_size <= vocabulary_size:
-        raise InputError(f"{base_size:,} base words of {vocabulary_size:,}: choose a base within the vocabulary")
+    if not 0 < num_base <= vocabulary_size:
+        raise InputError(f"{num_base:,} base words of {vocabulary_size:,}: choose a base within the vocabulary")
     settings = ModelSettings(embedding_size=embedding_size, hidden_size=hidden_size, coded_bias=coded_bias)
-    num_nonzeros = round(nonzeros * (vocabulary_size - base_size))
-    coded = settings_memory(settings, vocabulary_size, base_size, num_nonzeros)
+    num_nonzeros = round(nonzeros * (vocabulary_size - num_base))
+    coded = settings_memory(settings, vocabulary_size, num_base, num_nonzeros)
     return coded.reduction(dense_twin(settings, vocabulary_size))
 
 

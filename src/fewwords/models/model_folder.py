@@ -1,6 +1,6 @@
 """A trained model as one folder that needs nothing else: weights, settings, vocabulary, codes, a model card.
 
-`model.safetensors` holds the weights, `codes.safetensors` and `codes.json` the sparse codes, `words.tsv` the vocabulary,
+`model.safetensors` holds the weights, `codes.safetensors` the sparse codes, `words.tsv` the vocabulary,
 `model.json` the settings, where the model comes from, and the SHA-256 of the other files, `README.md` the model card. The
 files are written elsewhere and moved in, `model.json` last: without it the folder counts as incomplete. Kneser-Ney models and
 mixtures write their folders themselves; `load_model` reads them all.
@@ -22,16 +22,11 @@ from fewwords.models.mixture.mixture import FORMAT as MIX_FORMAT
 from fewwords.models.mixture.mixture import Mixture, component_folder
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.variants import ModelSettings
-from fewwords.store.sealed_folder import folder_format, open_folder, write_folder
+from fewwords.models.sealed_folder import folder_format, open_folder, write_folder
 from fewwords.vocabulary import Vocabulary
 
 FORMAT = "fewwords model 1"
 AnyModel = LanguageModel | KneserNey | Mixture
-
-
-def model_folder(work: str | Path, variant: str, vocabulary_size: int) -> Path:
-    """Where the model of a variant goes unless another place is named."""
-    return Path(work) / "models" / f"{variant}-v{vocabulary_size}"
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.models.kneser_ney import KneserNey, estimate
-from fewwords.models.model_folder import model_folder
 from fewwords.store.locks import lock_folder
+from fewwords.work_folder import model_folder
 
 
 @dataclass(frozen=True)

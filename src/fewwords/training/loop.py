@@ -14,11 +14,17 @@ from typing import Any
 from fewwords.console import say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
-from fewwords.models.model_folder import model_folder, save_model
+from fewwords.models.model_folder import save_model
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
-from fewwords.training.checkpoint import find_checkpoint, mend_swap, read_best, read_checkpoint, remove_checkpoints
+from fewwords.training.checkpoint import (
+    find_checkpoint,
+    read_best,
+    read_checkpoint,
+    recover_checkpoint,
+    remove_checkpoints,
+)
 from fewwords.training.distributed import Group, joined_group
 from fewwords.training.memory_check import check_memory, needed_bytes
 from fewwords.training.objective import make_objective
@@ -32,6 +38,7 @@ from fewwords.training.trainer import Trainer, load_weights
 from fewwords.training.tune import RECORD as TUNING_RECORD
 from fewwords.training.tune import best_rate, trial_words, try_rates
 from fewwords.vocabulary import NUM_SPECIAL
+from fewwords.work_folder import model_folder
 
 # Settings that do not change what the result is, and may be other ones when a run is resumed.
 _FREE_SETTINGS = ("threads", "checkpoint_every")
@@ -100,7 +107,6 @@ class _Job:
             trainer.restore(checkpoint)
             group.wait()
             if group.is_first:
-                mend_swap(self.folder)
                 cut_after(self.folder / RECORD, trainer.state.words)
                 say(f"going on from the checkpoint after {trainer.state.words:,} words")
             group.wait()
@@ -209,12 +215,16 @@ def _locked(folder: Path, group: Group) -> Any:
 
 
 def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
-    """Refuse to overwrite a model or a run unless told to; with `force`, remove them."""
+    """Refuse to overwrite a model or a run unless told to; with `force`, remove the run.
+
+    A model stays, so that there is one until the new one takes its place.
+    """
+    recover_checkpoint(folder)
     has_checkpoint, has_model = find_checkpoint(folder) is not None, (folder / "model.json").exists()
     if force and resume:
         raise InputError("--force starts anew and --resume goes on: give one of them")
     if force:
-        for name in ("model.json", RECORD, TUNING_RECORD):
+        for name in (RECORD, TUNING_RECORD):
             (folder / name).unlink(missing_ok=True)
         remove_checkpoints(folder)
     elif resume:

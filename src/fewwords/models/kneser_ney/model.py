@@ -19,7 +19,7 @@ from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney.sentences import list_pieces, part_pieces
 from fewwords.models.kneser_ney.trie import Int64s, Trie
-from fewwords.store.sealed_folder import open_folder, write_folder
+from fewwords.models.sealed_folder import open_folder, write_folder
 from fewwords.vocabulary import END_ID, START_ID, Vocabulary
 
 FORMAT = "fewwords kneser-ney 1"

@@ -16,8 +16,8 @@ import numpy as np
 
 from fewwords.models.mixture.weights import check_weights, mix_log_probs
 from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.sealed_folder import sealed_files, write_folder
 from fewwords.models.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
-from fewwords.store.sealed_folder import sealed_files, write_folder
 from fewwords.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # the model folder reads mixtures
