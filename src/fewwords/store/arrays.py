@@ -59,11 +59,15 @@ class ArrayFile:
             raise InputError(f"{path}: no such file; {remedy}")
         try:
             with safe_open(path, framework="numpy") as file:
-                text = (file.metadata() or {}).get(_KEY)
-                description = {"facts": read_old_facts(path, self.kind)} if text is None else self._described(text)
-                arrays = {name: file.get_tensor(name) for name in self.arrays}
+                metadata = file.metadata() or {}
+                text = metadata.get(_KEY)
+                description = self._described(text) if text else {"facts": read_old_facts(path, self.kind, metadata)}
+                try:
+                    arrays = {name: file.get_tensor(name) for name in self.arrays}
+                except (TypeError, AttributeError):
+                    raise InputError("it has an array of a type that numpy does not know") from None
             facts = description["facts"]
-            if text is not None and _digest(self.format, facts, arrays) != description.get("sha256"):
+            if text and _digest(self.format, facts, arrays) != description.get("sha256"):
                 raise InputError("truncated or changed (its hash is another)")
             for name, kind in self.facts.items():
                 if not isinstance(facts, dict) or type(facts.get(name)) is not kind:
