@@ -79,7 +79,7 @@ def limited(vectors: NDArray[np.float32], num_base: int, limit: int | None, **se
 def keep_largest(codes: SparseCodes, limit: int) -> SparseCodes:
     """The same codes with at most `limit` weights a word, the largest."""
     matrix = codes.to_csr().tolil()
-    for row in range(codes.base_size, codes.num_words):
+    for row in range(codes.num_base, codes.num_words):
         order = np.argsort(matrix.data[row])[::-1][:limit]
         matrix.rows[row], matrix.data[row] = map(
             list, zip(*sorted((matrix.rows[row][place], matrix.data[row][place]) for place in order), strict=True)

@@ -84,10 +84,10 @@ def child(kind: str, num_words: int, seconds: float, codes_path: str) -> dict[st
 
 def find_codes(work: Path | None, num_words: int) -> str:
     """The codes of a work folder for that vocabulary size; nothing when it has none."""
-    for path in sorted((work / "codes").glob("*.json")) if work else []:
-        if json.loads(path.read_bytes()).get("num_words") == num_words:
-            return str(path.with_suffix(".safetensors"))
-    return ""
+    from fewwords.work_folder import codes_folder
+
+    found = sorted(codes_folder(work).glob(f"v{num_words}-b*.safetensors")) if work else []
+    return str(found[0]) if found else ""
 
 
 def main() -> None:

@@ -21,11 +21,11 @@ def clustered(num_atoms: int, num_words: int, dimensions: int, seed: int) -> tup
 
 @pytest.fixture(scope="module")
 def solved() -> tuple:
-    vectors, base_size = clustered(300, 60, 100, seed=0)
+    vectors, num_base = clustered(300, 60, 100, seed=0)
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     settings = AdamSettings(steps=400, learning_rate=0.002, trace_every=100)
-    codes, trace = solve_codes(vectors, base_size, solver="adam", max_nonzeros=None, adam=settings)
-    return vectors, unit, base_size, codes, trace
+    codes, trace = solve_codes(vectors, num_base, solver="adam", max_nonzeros=None, adam=settings)
+    return vectors, unit, num_base, codes, trace
 
 
 def test_no_code_is_empty(solved: tuple) -> None:
@@ -37,7 +37,7 @@ def test_no_code_is_empty(solved: tuple) -> None:
 
 def test_values_under_the_threshold_are_gone(solved: tuple) -> None:
     codes = solved[3]
-    for word in range(codes.base_size, codes.num_words):
+    for word in range(codes.num_base, codes.num_words):
         values = codes.row(word)[1]
         assert values.min() >= np.float32(0.015) * values.max()
 
@@ -52,35 +52,35 @@ def test_trace_tells_of_falling_loss_and_growing_sparsity(solved: tuple) -> None
 
 
 def test_exact_is_at_least_as_good_with_as_many_words(solved: tuple) -> None:
-    vectors, unit, base_size, _, _ = solved
+    vectors, unit, num_base, _, _ = solved
     settings = AdamSettings(steps=400, learning_rate=0.002)
-    adam, _ = solve_codes(vectors, base_size, solver="adam", max_nonzeros=8, adam=settings)
-    exact, _ = solve_codes(vectors, base_size, max_nonzeros=8)
-    adam_loss, exact_loss = (fitting_loss(codes, unit[:base_size], unit[base_size:]) for codes in (adam, exact))
+    adam, _ = solve_codes(vectors, num_base, solver="adam", max_nonzeros=8, adam=settings)
+    exact, _ = solve_codes(vectors, num_base, max_nonzeros=8)
+    adam_loss, exact_loss = (fitting_loss(codes, unit[:num_base], unit[num_base:]) for codes in (adam, exact))
     assert np.diff(adam.offsets).max() <= 8
     assert exact_loss.mean() < adam_loss.mean()
     # With no limit the exact loss is the least there is, for every word.
-    free, _ = solve_codes(vectors, base_size, max_nonzeros=None)
-    assert (fitting_loss(free, unit[:base_size], unit[base_size:]) <= adam_loss + 1e-6).all()
+    free, _ = solve_codes(vectors, num_base, max_nonzeros=None)
+    assert (fitting_loss(free, unit[:num_base], unit[num_base:]) <= adam_loss + 1e-6).all()
 
 
 def test_without_penalties_adam_finds_the_exact_optimum() -> None:
-    vectors, base_size = clustered(20, 10, 30, seed=1)
+    vectors, num_base = clustered(20, 10, 30, seed=1)
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     settings = AdamSettings(steps=3000, learning_rate=0.003, w_alpha=0, w_beta=0, threshold=0, num_start=20)
-    adam, _ = solve_codes(vectors, base_size, solver="adam", max_nonzeros=None, adam=settings)
-    exact, _ = solve_codes(vectors, base_size, max_nonzeros=None)
+    adam, _ = solve_codes(vectors, num_base, solver="adam", max_nonzeros=None, adam=settings)
+    exact, _ = solve_codes(vectors, num_base, max_nonzeros=None)
     np.testing.assert_allclose(
-        fitting_loss(adam, unit[:base_size], unit[base_size:]),
-        fitting_loss(exact, unit[:base_size], unit[base_size:]),
+        fitting_loss(adam, unit[:num_base], unit[num_base:]),
+        fitting_loss(exact, unit[:num_base], unit[num_base:]),
         atol=1e-4,
     )
 
 
 def test_without_the_cap_words_die_and_are_rescued() -> None:
-    vectors, base_size = clustered(300, 30, 40, seed=2)
+    vectors, num_base = clustered(300, 30, 40, seed=2)
     settings = AdamSettings(steps=300, learning_rate=0.005, cap=1e9)
-    codes, trace = solve_codes(vectors, base_size, solver="adam", adam=settings)
+    codes, trace = solve_codes(vectors, num_base, solver="adam", adam=settings)
     assert trace.endings["rescued"] > 0
     assert codes.num_rare == 30
 

@@ -30,7 +30,7 @@ def problem(num_atoms: int, num_words: int, dimensions: int, seed: int) -> tuple
 
 
 def dense(codes: SparseCodes) -> np.ndarray:
-    return codes.to_csr().toarray()[codes.base_size :]
+    return codes.to_csr().toarray()[codes.num_base :]
 
 
 def on_simplex(atoms: np.ndarray, word: np.ndarray) -> np.ndarray:
@@ -49,30 +49,30 @@ def on_simplex(atoms: np.ndarray, word: np.ndarray) -> np.ndarray:
 
 
 def test_no_limit_is_non_negative_least_squares() -> None:
-    vectors, base_size = problem(40, 20, 30, seed=0)
-    codes, trace = solve_codes(vectors, base_size, max_nonzeros=None, tolerance=1e-6)
+    vectors, num_base = problem(40, 20, 30, seed=0)
+    codes, trace = solve_codes(vectors, num_base, max_nonzeros=None, tolerance=1e-6)
     assert trace.endings["optimal"] == 20
-    expected = [nnls(vectors[3:base_size].T.astype(float), word.astype(float))[0] for word in vectors[base_size:]]
+    expected = [nnls(vectors[3:num_base].T.astype(float), word.astype(float))[0] for word in vectors[num_base:]]
     np.testing.assert_allclose(dense(codes)[:, 3:], expected, atol=1e-5)
-    losses = [np.sum((x @ vectors[3:base_size] - w) ** 2) for x, w in zip(expected, vectors[base_size:], strict=True)]
-    np.testing.assert_allclose(fitting_loss(codes, vectors[:base_size], vectors[base_size:]), losses, atol=1e-9)
+    losses = [np.sum((x @ vectors[3:num_base] - w) ** 2) for x, w in zip(expected, vectors[num_base:], strict=True)]
+    np.testing.assert_allclose(fitting_loss(codes, vectors[:num_base], vectors[num_base:]), losses, atol=1e-9)
 
 
 def test_no_limit_is_the_end_of_the_lars_path() -> None:
-    vectors, base_size = problem(30, 5, 25, seed=1)
-    codes, _ = solve_codes(vectors, base_size, max_nonzeros=None, tolerance=1e-6)
-    for code, word in zip(dense(codes), vectors[base_size:].astype(float), strict=True):
-        path = lars_path(vectors[3:base_size].T.astype(float), word, method="lasso", positive=True, max_iter=1000)[2]
+    vectors, num_base = problem(30, 5, 25, seed=1)
+    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, tolerance=1e-6)
+    for code, word in zip(dense(codes), vectors[num_base:].astype(float), strict=True):
+        path = lars_path(vectors[3:num_base].T.astype(float), word, method="lasso", positive=True, max_iter=1000)[2]
         # The path's end is itself only near the optimum, which non-negative least squares finds to 1e-8.
         np.testing.assert_allclose(code[3:], path[:, -1], atol=1e-2)
 
 
 def test_sum_to_one_is_the_lasso_whose_penalty_is_the_multiplier() -> None:
-    vectors, base_size = problem(60, 12, 15, seed=2)
-    codes, _ = solve_codes(vectors, base_size, max_nonzeros=None, sum_to_one=True)
-    atoms = vectors[3:base_size].astype(float)
+    vectors, num_base = problem(60, 12, 15, seed=2)
+    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, sum_to_one=True)
+    atoms = vectors[3:num_base].astype(float)
     compared = 0
-    for code, word in zip(dense(codes)[:, 3:].astype(float), vectors[base_size:].astype(float), strict=True):
+    for code, word in zip(dense(codes)[:, 3:].astype(float), vectors[num_base:].astype(float), strict=True):
         penalty = -float(code @ (2 * atoms @ (code @ atoms - word)))
         if penalty <= 1e-3:
             continue
@@ -84,21 +84,21 @@ def test_sum_to_one_is_the_lasso_whose_penalty_is_the_multiplier() -> None:
 
 
 def test_sum_to_one_against_quadratic_programming() -> None:
-    vectors, base_size = problem(15, 10, 8, seed=3)
-    codes, _ = solve_codes(vectors, base_size, max_nonzeros=None, sum_to_one=True)
-    for code, word in zip(dense(codes)[:, 3:], vectors[base_size:], strict=True):
+    vectors, num_base = problem(15, 10, 8, seed=3)
+    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, sum_to_one=True)
+    for code, word in zip(dense(codes)[:, 3:], vectors[num_base:], strict=True):
         assert code.sum() == pytest.approx(1, abs=1e-6)
-        np.testing.assert_allclose(code, on_simplex(vectors[3:base_size].astype(float), word), atol=1e-3)
+        np.testing.assert_allclose(code, on_simplex(vectors[3:num_base].astype(float), word), atol=1e-3)
 
 
 @pytest.mark.parametrize("sum_to_one", [False, True])
 def test_lengths_count_without_normalisation(sum_to_one: bool) -> None:
-    vectors, base_size = problem(15, 8, 6, seed=4)
+    vectors, num_base = problem(15, 8, 6, seed=4)
     lengths = np.random.default_rng(4).uniform(0.2, 5, (len(vectors), 1)).astype(np.float32)
     vectors *= lengths
-    codes, _ = solve_codes(vectors, base_size, max_nonzeros=None, sum_to_one=sum_to_one, normalise=False)
-    atoms = vectors[3:base_size].astype(float)
-    for code, word in zip(dense(codes)[:, 3:], vectors[base_size:].astype(float), strict=True):
+    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, sum_to_one=sum_to_one, normalise=False)
+    atoms = vectors[3:num_base].astype(float)
+    for code, word in zip(dense(codes)[:, 3:], vectors[num_base:].astype(float), strict=True):
         expected = on_simplex(atoms, word) if sum_to_one else nnls(atoms.T, word)[0]
         best = np.sum((expected @ atoms - word) ** 2)
         assert np.sum((code @ atoms - word) ** 2) == pytest.approx(best, abs=1e-4 * np.sum(word**2))
@@ -107,13 +107,13 @@ def test_lengths_count_without_normalisation(sum_to_one: bool) -> None:
 @pytest.mark.parametrize("sum_to_one", [False, True])
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_limited_codes_against_all_supports(limit: int, sum_to_one: bool) -> None:
-    vectors, base_size = problem(10, 30, 8, seed=5)
-    codes, _ = solve_codes(vectors, base_size, max_nonzeros=limit, sum_to_one=sum_to_one)
-    losses = fitting_loss(codes, vectors[:base_size], vectors[base_size:])
-    atoms = vectors[3:base_size].astype(float)
+    vectors, num_base = problem(10, 30, 8, seed=5)
+    codes, _ = solve_codes(vectors, num_base, max_nonzeros=limit, sum_to_one=sum_to_one)
+    losses = fitting_loss(codes, vectors[:num_base], vectors[num_base:])
+    atoms = vectors[3:num_base].astype(float)
     best = np.full(len(losses), np.inf)
     for support in combinations(range(10), limit):
-        for row, word in enumerate(vectors[base_size:].astype(float)):
+        for row, word in enumerate(vectors[num_base:].astype(float)):
             chosen = atoms[list(support)]
             x = on_simplex(chosen, word) if sum_to_one else nnls(chosen.T, word)[0]
             best[row] = min(best[row], np.sum((x @ chosen - word) ** 2))
@@ -126,8 +126,8 @@ def test_limited_codes_against_all_supports(limit: int, sum_to_one: bool) -> Non
 
 
 def test_swaps_never_hurt_and_sometimes_help() -> None:
-    vectors, base_size = problem(200, 100, 20, seed=6)
-    base, rare = vectors[:base_size], vectors[base_size:]
+    vectors, num_base = problem(200, 100, 20, seed=6)
+    base, rare = vectors[:num_base], vectors[num_base:]
     shared = {
         "max_nonzeros": 4, "sum_to_one": False, "normalise": True, "tolerance": TOLERANCE, "jobs": 1, "num_special": 3,
     }  # fmt: skip
@@ -165,21 +165,19 @@ def test_optimality_conditions_hold(
     rare[0], rare[1] = base[0], base[0] + base[-1]
     rare[~rare.any(axis=1)] = 1
     vectors = np.concatenate([random.standard_normal((3, dimensions)), base, rare]).astype(np.float32)
-    base_size = num_atoms + 3
-    codes, trace = solve_codes(vectors, base_size, max_nonzeros=limit, sum_to_one=sum_to_one, jobs=1)
+    num_base = num_atoms + 3
+    codes, trace = solve_codes(vectors, num_base, max_nonzeros=limit, sum_to_one=sum_to_one, jobs=1)
     assert codes.num_rare == 8
     assert trace.endings["unfinished"] == 0
     assert np.diff(codes.offsets).min() >= 1
     assert int(codes.indices.min()) >= 3
     unit = vectors.copy()
     unit[vectors.any(axis=1)], _ = unit_vectors(vectors[vectors.any(axis=1)])
-    best_cosine = (unit[base_size:] @ unit[3:base_size].T).max(axis=1)
+    best_cosine = (unit[num_base:] @ unit[3:num_base].T).max(axis=1)
     has_neighbour = (best_cosine > TOLERANCE) | sum_to_one
     assert trace.endings["without_neighbour"] <= np.count_nonzero(~has_neighbour)
     free = limit is None or limit >= min(num_atoms, dimensions + sum_to_one)
-    residual = optimality_residual(
-        codes, unit[:base_size], unit[base_size:], sum_to_one=sum_to_one, on_support=not free
-    )
+    residual = optimality_residual(codes, unit[:num_base], unit[num_base:], sum_to_one=sum_to_one, on_support=not free)
     # Values are stored in float32; only opposed base words make sums for which that shows.
     rounding = 2.0**-23 * dense(codes).sum(axis=1, dtype=float)
     assert (residual <= TOLERANCE + np.where(rounding < 1e-5, 0, rounding))[has_neighbour].all()
@@ -202,8 +200,8 @@ def test_hand_made_words() -> None:
 def test_same_result_for_any_number_of_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "WORDS_PER_BLOCK", 64)
     monkeypatch.setattr(exact, "WORDS_PER_TASK", 5)
-    vectors, base_size = problem(150, 200, 20, seed=7)
-    first, second = (solve_codes(vectors, base_size, jobs=jobs)[0] for jobs in (1, 2))
+    vectors, num_base = problem(150, 200, 20, seed=7)
+    first, second = (solve_codes(vectors, num_base, jobs=jobs)[0] for jobs in (1, 2))
     assert first.offsets.tobytes() == second.offsets.tobytes()
     assert first.indices.tobytes() == second.indices.tobytes()
     assert first.values.tobytes() == second.values.tobytes()
@@ -211,9 +209,9 @@ def test_same_result_for_any_number_of_jobs(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("sum_to_one", [False, True])
 def test_the_gram_matrix_is_only_a_matter_of_speed(monkeypatch: pytest.MonkeyPatch, sum_to_one: bool) -> None:
-    vectors, base_size = problem(150, 60, 20, seed=8)
-    with_gram, _ = solve_codes(vectors, base_size, sum_to_one=sum_to_one)
+    vectors, num_base = problem(150, 60, 20, seed=8)
+    with_gram, _ = solve_codes(vectors, num_base, sum_to_one=sum_to_one)
     monkeypatch.setattr(exact, "LARGEST_GRAM_BYTES", 0)
-    without, _ = solve_codes(vectors, base_size, sum_to_one=sum_to_one)
+    without, _ = solve_codes(vectors, num_base, sum_to_one=sum_to_one)
     assert np.array_equal(with_gram.indices, without.indices)
     np.testing.assert_allclose(with_gram.values, without.values, atol=1e-6)

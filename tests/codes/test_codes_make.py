@@ -14,8 +14,10 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.codes.stems import stems
 from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
+from fewwords.store.locks import lock_folder
 from fewwords.vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
+from fewwords.work_folder import codes_path
 
 NUM_BASE = 20
 SIZE = 12
@@ -59,7 +61,6 @@ def test_codes_recover_the_mixtures(work: Path) -> None:
     assert coded.quality.nonzeros_histogram == {2: coded.codes.num_rare}
     assert coded.quality.empty == 0
     assert sorted(path.name for path in (work / "codes").iterdir()) == [
-        "v43-b20.json",
         "v43-b20.quality.json",
         "v43-b20.safetensors",
     ]
@@ -75,6 +76,24 @@ def test_codes_are_found_again_and_belong_to_the_corpus(work: Path) -> None:
     (work / "corpus" / "words.tsv").write_text((work / "corpus" / "words.tsv").read_text().replace("wordaa", "other"))
     with pytest.raises(InputError, match="another vocabulary"):
         load_codes(work)
+
+
+def test_one_run_at_a_time_and_no_overwriting(work: Path) -> None:
+    made = make_codes(work, 43, NUM_BASE)
+    with pytest.raises(InputError, match="codes are there already; use --force"):
+        make_codes(work, 43, NUM_BASE)
+    with lock_folder(work, "codes"), pytest.raises(InputError, match="another fewwords codes is at work"):
+        make_codes(work, 43, NUM_BASE, force=True)
+    content = made.path.read_bytes()
+    make_codes(work, 43, NUM_BASE, force=True)
+    assert made.path.read_bytes() == content
+
+
+def test_codes_of_other_settings_are_not_taken_for_the_usual_ones(work: Path) -> None:
+    made = make_codes(work, 43, NUM_BASE).codes
+    make_codes(work, 43, NUM_BASE, max_nonzeros=1, path=codes_path(work, 43, NUM_BASE, "-n1"))
+    assert (work / "codes" / "v43-b20-n1.safetensors").is_file()
+    assert load_codes(work).values.tobytes() == made.values.tobytes()
 
 
 def test_a_word_without_a_vector_is_coded_as_unknown(work: Path) -> None:
@@ -177,7 +196,7 @@ def test_plot_of_an_unknown_kind(work: Path, tmp_path: Path) -> None:
     coded = make_codes(work, None, NUM_BASE)
     said = [explain(coded.vocabulary.words[-1], coded.codes, coded.vocabulary)]
     with pytest.raises(InputError, match=r"ends in \.png"):
-        plot_codes(said, coded.codes.base_size, tmp_path / "codes.xyz")
+        plot_codes(said, coded.codes.num_base, tmp_path / "codes.xyz")
 
 
 def test_share_of_plain_forms_by_hand() -> None:

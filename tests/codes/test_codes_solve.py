@@ -43,15 +43,15 @@ def test_base_words_without_a_direction_are_no_atoms() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"base_size": 0}, "base size 0"),
-        ({"base_size": 30}, "base size 30"),
-        ({"base_size": 31}, "base size 31"),
-        ({"base_size": 3}, "special"),
-        ({"base_size": 20, "max_nonzeros": 0}, "non-zeros"),
-        ({"base_size": 20, "tolerance": 0.0}, "tolerance"),
-        ({"base_size": 20, "jobs": 0}, "jobs"),
-        ({"base_size": 20, "solver": "magic"}, "magic"),
-        ({"base_size": 20, "solver": "adam", "sum_to_one": True}, "adam"),
+        ({"num_base": 0}, "0 base words"),
+        ({"num_base": 30}, "30 base words"),
+        ({"num_base": 31}, "31 base words"),
+        ({"num_base": 3}, "special"),
+        ({"num_base": 20, "max_nonzeros": 0}, "non-zeros"),
+        ({"num_base": 20, "tolerance": 0.0}, "tolerance"),
+        ({"num_base": 20, "jobs": 0}, "jobs"),
+        ({"num_base": 20, "solver": "magic"}, "magic"),
+        ({"num_base": 20, "solver": "adam", "sum_to_one": True}, "adam"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(arguments: dict, message: str) -> None:
@@ -79,7 +79,7 @@ def test_importing_is_light() -> None:
 
 def test_random_codes() -> None:
     codes = random_codes(200, 20, 4, seed=5)
-    assert (codes.num_words, codes.base_size, codes.nonzeros_per_rare_word) == (200, 20, 4)
+    assert (codes.num_words, codes.num_base, codes.nonzeros_per_rare_word) == (200, 20, 4)
     assert (codes.values == 0.25).all()
     assert set(codes.indices.tolist()) == set(range(3, 20))
     assert np.array_equal(codes.indices, random_codes(200, 20, 4, seed=5).indices)

@@ -1,19 +1,19 @@
 """The store of sparse codes: layout, scipy, disk, and values of 8 bits."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from safetensors.numpy import save
 
 from fewwords.codes import SparseCodes, random_codes
+from fewwords.codes.sparse_codes import _FILE
 from fewwords.errors import InputError
-from fewwords.store.files import sha256_of, write_json
+from two_files import write_old_codes
 
 
 def small_codes() -> SparseCodes:
@@ -78,7 +78,7 @@ def test_indices_take_16_bits_as_long_as_they_fit() -> None:
         ({"values": np.array([0.75, np.nan, 2], np.float32)}, "NaN"),
         ({"values": np.array([0.75, -0.5, 2], np.float32)}, "negative"),
         ({"values": np.array([0.75, 0.5], np.float32)}, "length"),
-        ({"base_size": 0}, "base size"),
+        ({"num_base": 0}, "base words"),
     ],
 )
 def test_inconsistent_codes_are_refused(changes: dict, message: str) -> None:
@@ -93,47 +93,66 @@ def test_save_and_load_to_the_bit(tmp_path: Path) -> None:
     for name in ("offsets", "indices", "values"):
         assert getattr(loaded, name).dtype == getattr(codes, name).dtype
         assert getattr(loaded, name).tobytes() == getattr(codes, name).tobytes()
-    assert (loaded.base_size, loaded.made_from) == (codes.base_size, codes.made_from)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["codes.json", "codes.safetensors"]
+    assert (loaded.num_base, loaded.made_from) == (codes.num_base, codes.made_from)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["codes.safetensors"]
+
+
+def test_codes_of_two_files_still_load(tmp_path: Path) -> None:
+    path = tmp_path / "codes.safetensors"
+    write_old_codes(small_codes(), path)
+    loaded = SparseCodes.load(path)
+    assert (loaded.num_base, loaded.num_words, loaded.made_from) == (4, 6, {"seed": 1})
+    assert loaded.values.tolist() == [0.75, 0.5, 2.0]
+
+    changed: dict[str, object]
+    for changed in ({"base_size": 5}, {"format": "other"}, {"made_from": None}, {"sha256": "0"}):
+        write_old_codes(small_codes(), path, **changed)
+        with pytest.raises(InputError, match=r"codes\.safetensors: .*; make the codes"):
+            SparseCodes.load(path)
+    path.with_suffix(".json").unlink()
+    with pytest.raises(InputError, match=r"codes\.safetensors: not a file of codes, and no codes\.json"):
+        SparseCodes.load(path)
 
 
 def test_damaged_files_are_refused_by_name(tmp_path: Path) -> None:
-    path, facts = tmp_path / "codes.safetensors", tmp_path / "codes.json"
-    with pytest.raises(InputError, match=r"codes\.safetensors"):
+    path = tmp_path / "codes.safetensors"
+    with pytest.raises(InputError, match=r"codes\.safetensors: no such file"):
         SparseCodes.load(path)
     small_codes().save(path)
-    content, description = path.read_bytes(), json.loads(facts.read_text())
-
+    content = path.read_bytes()
     path.write_bytes(content[:-3])
     with pytest.raises(InputError, match=r"codes\.safetensors.*truncated"):
         SparseCodes.load(path)
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(InputError, match=r"codes\.safetensors.*changed"):
         SparseCodes.load(path)
-
-    path.write_bytes(content)
-    for change in ({"num_words": 7}, {"base_size": 5}, {"format": "other"}):
-        write_json(facts, description | change)
-        with pytest.raises(InputError, match=r"codes\."):
-            SparseCodes.load(path)
-    facts.unlink()
-    with pytest.raises(InputError, match=r"codes\.json"):
+    path.write_bytes(content.replace(b'num_base\\": 4', b'num_base\\": 5'))
+    assert path.read_bytes() != content
+    with pytest.raises(InputError, match=r"codes\.safetensors.*changed"):
         SparseCodes.load(path)
 
 
-@pytest.mark.parametrize("content", [b"not safetensors", save({"offsets": np.array([0, 1])}), None])
-def test_files_with_a_true_hash_and_a_false_content_are_refused(tmp_path: Path, content: bytes | None) -> None:
+@pytest.mark.parametrize(
+    ("changes", "facts", "message"),
+    [
+        ({"values": np.array([-1], np.float32)}, {}, "negative"),
+        ({"values": np.array([1.0])}, {}, "float32"),
+        ({"offsets": np.array([0, 2])}, {}, "offsets"),
+        ({}, {"num_base": 0}, "0 base words"),
+        ({}, {"num_base": "4"}, "'num_base' as int"),
+        ({}, {"num_base": True}, "'num_base' as int"),
+        ({}, {"made_from": []}, "'made_from' as dict"),
+    ],
+)
+def test_files_with_a_true_hash_and_a_false_content_are_refused(
+    tmp_path: Path, changes: dict[str, Any], facts: dict[str, Any], message: str
+) -> None:
     path = tmp_path / "codes.safetensors"
-    small_codes().save(path)
-    negative = {
-        "offsets": np.array([0, 1]),
-        "indices": np.zeros(1, np.uint16),
-        "values": np.array([-1], np.float32),
-    }
-    path.write_bytes(content or save(negative, metadata={"base_size": "4"}))
-    description = json.loads((tmp_path / "codes.json").read_text())
-    write_json(tmp_path / "codes.json", description | {"sha256": sha256_of(path)})
-    with pytest.raises(InputError, match=r"codes\.safetensors: not usable"):
+    arrays = {"offsets": np.array([0, 1]), "indices": np.zeros(1, np.uint16), "values": np.ones(1, np.float32)}
+    _FILE.save(path, arrays, {"num_base": 4, "made_from": {}})
+    assert SparseCodes.load(path).num_words == 5
+    _FILE.save(path, arrays | changes, {"num_base": 4, "made_from": {}} | facts)
+    with pytest.raises(InputError, match=rf"codes\.safetensors: .*{message}.*; make the codes with fewwords codes"):
         SparseCodes.load(path)
 
 

@@ -211,7 +211,7 @@ def test_unwritable_folder(tmp_path: Path, good: Path, command: Command, monkeyp
     make = Path.mkdir
 
     def refuse(self: Path, *arguments: Any, **options: Any) -> None:
-        if self.name == "corpus.unfinished":
+        if self.name.endswith(".unfinished"):
             raise PermissionError(errno.EACCES, "Permission denied", str(self))
         make(self, *arguments, **options)
 
@@ -286,9 +286,9 @@ def at_work(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
     arguments = ["prepare", "-", "--work", tmp_path / "work", "-j", 2]
     process = start(arguments, stdin=subprocess.PIPE, preexec_fn=listen)
     say_in(process.stdin, GOOD * 1000)
-    note = tmp_path / "work" / "corpus.unfinished" / "UNFINISHED"
+    unfinished = tmp_path / "work" / f".corpus.{process.pid}.unfinished"
     for _ in range(2400):
-        if note.exists() or process.poll() is not None:
+        if unfinished.exists() or process.poll() is not None:
             break
         time.sleep(0.05)
     yield process
@@ -301,13 +301,13 @@ def test_killed_in_the_middle(tmp_path: Path, at_work: "subprocess.Popen[bytes]"
     work = tmp_path / "work"
     os.killpg(at_work.pid, signal.SIGKILL)
     at_work.wait(60)
-    assert "unfinished" in (work / "corpus.unfinished" / "UNFINISHED").read_text()
+    assert (work / f".corpus.{at_work.pid}.unfinished").exists()
     assert not (work / "corpus").exists()
     check_refused(command("corpus", work), str(work), "unfinished; run fewwords prepare again")
     outcome = command("prepare", good, "--work", work, "-j", 1)
     assert outcome.code == 0
     assert "left unfinished by an earlier run; starting over" in outcome.err
-    assert {entry.name for entry in work.iterdir() if not entry.name.startswith(".")} == {"corpus"}
+    assert [entry.name for entry in work.iterdir()] == ["corpus"]
     assert command("corpus", work).code == 0
 
 
@@ -408,7 +408,7 @@ def test_a_failing_run_leaves_the_old_corpus(
         rename = Path.rename
 
         def fail(self: Path, target: Path) -> Path:
-            if self.name == "corpus.unfinished":
+            if self.name.endswith(".unfinished"):
                 raise OSError(errno.EIO, "Input/output error", str(self))
             return rename(self, target)
 

@@ -146,12 +146,12 @@ def test_results_add_up(tmp_path: Path) -> None:
     assert (both.counts, both.num_sentences) == (whole.counts, whole.num_sentences)
     assert both.log_probs == pytest.approx(whole.log_probs, rel=1e-12)
     with pytest.raises(ValueError, match="do not add up"):
-        _ = whole + sentences_perplexity(model, sentences, base_size=20)
+        _ = whole + sentences_perplexity(model, sentences, num_base=20)
 
 
 def test_a_dense_model_has_the_papers_base_words_and_nothing_is_nan() -> None:
     found = sentences_perplexity(make_model("lstm-s"), [np.array([UNKNOWN_ID])])
-    assert found.base_size == NUM_WORDS  # fewer words than the paper's base
+    assert found.num_base == NUM_WORDS  # fewer words than the paper's base
     assert math.isnan(found.base.perplexity)
     assert found.to_json()["perplexity_without_unknown_and_end"] is None
     assert found.oov_rate == 1

@@ -139,7 +139,7 @@ def test_save_and_load(saved: Path, folders: list[Path], folder_bytes: Callable[
     assert set(folder_bytes(saved)) == whole | {
         f"components/{name}"
         for name in (
-            *(f"1/{each}" for each in (*whole, "model.safetensors", "codes.safetensors", "codes.json")),
+            *(f"1/{each}" for each in (*whole, "model.safetensors", "codes.safetensors")),
             *(f"2/{each}" for each in (*whole, "model.safetensors")),
             *("3/words.tsv", "3/model.json", "3/model.safetensors"),
         )
@@ -167,7 +167,7 @@ def test_a_mix_of_a_mix(saved: Path, folders: list[Path], tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["components/1/codes.json", "components/2/model.safetensors", "components/3/model.json", "words.tsv"]
+    "name", ["components/1/codes.safetensors", "components/2/model.safetensors", "components/3/model.json", "words.tsv"]
 )
 def test_changed_and_missing_files_are_named(saved: Path, name: str) -> None:
     path = saved / name
@@ -216,7 +216,7 @@ def test_saving_again_leaves_nothing_of_the_old_components(saved: Path, folders:
     (saved / "notes").write_text("mine")
     save_mixture(saved, Mixture((n_gram(2), n_gram(1)), (0.5, 0.5), VOCABULARY), folders[1:], "")
     assert sorted(path.name for path in (saved / "components").iterdir()) == ["1", "2"]
-    assert not (saved / "components" / "1" / "codes.json").exists()
+    assert not (saved / "components" / "1" / "codes.safetensors").exists()
     assert (saved / "notes").read_text() == "mine"
     load(saved)
 
@@ -242,3 +242,23 @@ def test_a_folder_of_somebody_elses_is_not_removed(folders: list[Path], tmp_path
     with pytest.raises(InputError, match="components: in the way"):
         save_mixture(tmp_path / "project", mixture(0.2, 0.5, 0.3), folders, "")
     assert theirs.read_text() == "click"
+    assert [path.name for path in (tmp_path / "project").iterdir()] == ["components"]
+
+
+def test_what_a_killed_mix_left_is_not_in_the_way(saved: Path, folders: list[Path]) -> None:
+    """A kill between the moves of `components` and `model.json`."""
+    (saved / "model.json").unlink()
+    (saved / "components" / "1" / "words.tsv").unlink()
+    with pytest.raises(InputError, match="incomplete"):
+        load(saved)
+    save_mixture(saved, Mixture((n_gram(2), n_gram(1)), (0.5, 0.5), VOCABULARY), folders[1:], "")
+    assert sorted(path.name for path in (saved / "components").iterdir()) == ["1", "2"]
+    load(saved)
+
+
+def test_a_file_in_the_place_of_the_components(folders: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "mix").mkdir()
+    (tmp_path / "mix" / "components").write_text("mine")
+    with pytest.raises(InputError, match="components: in the way"):
+        save_mixture(tmp_path / "mix", mixture(0.2, 0.5, 0.3), folders, "")
+    assert (tmp_path / "mix" / "components").read_text() == "mine"

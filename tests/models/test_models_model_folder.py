@@ -1,10 +1,13 @@
 """A model folder: the same model to the bit, and nothing else is taken for one."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from fewwords.codes import random_codes
@@ -14,7 +17,9 @@ from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import settings_of
+from fewwords.store.files import sha256_of
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
+from two_files import write_old_codes
 
 NUM_WORDS = 25
 CODES = random_codes(NUM_WORDS, 12, 3, seed=5)
@@ -86,7 +91,7 @@ def test_tuned_codes_are_saved_as_they_are_now_without_those_that_became_zero(tm
     assert "codes" not in " ".join(load_file(tmp_path / "m" / "model.safetensors"))
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "codes.safetensors", "codes.json", "words.tsv"])
+@pytest.mark.parametrize("name", ["model.safetensors", "codes.safetensors", "words.tsv"])
 def test_missing_and_changed_files_are_named(tmp_path, name):
     save(tmp_path / "m")
     path = tmp_path / "m" / name
@@ -127,4 +132,79 @@ def test_saving_again_keeps_what_is_not_the_models(tmp_path):
     model = save(tmp_path / "m", hidden_size=5)
     assert (tmp_path / "m" / "training.jsonl").read_text() == "{}\n"
     assert load(tmp_path / "m").network.settings == model.settings
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_model_whose_codes_have_two_files_still_loads(tmp_path):
+    """Models of the older format "fewwords codes 1": codes.safetensors, and codes.json beside it."""
+    save(tmp_path / "m")
+    write_old_codes(CODES, tmp_path / "m" / "codes.safetensors")
+    facts = json.loads((tmp_path / "m" / "model.json").read_text())
+    names = [*facts["sha256"], "codes.json"]
+    facts["sha256"] = {name: sha256_of(tmp_path / "m" / name) for name in names}
+    (tmp_path / "m" / "model.json").write_text(json.dumps(facts))
+    codes = load(tmp_path / "m").codes
+    assert codes is not None
+    assert (codes.num_base, codes.values.tobytes()) == (12, CODES.values.tobytes())
+
+
+class KilledError(BaseException):
+    """Stands for SIGKILL: nothing after it happens."""
+
+
+def test_a_kill_at_any_moment_leaves_the_old_model_the_new_one_or_none(tmp_path, monkeypatch):
+    """Stop the writer before each step that changes the disk; what is left loads or is refused, and is no obstacle."""
+    countdown, outcomes = 1000, []
+
+    def count(real):
+        def counted(*arguments, **options):
+            nonlocal countdown
+            countdown -= 1
+            if countdown < 0:
+                raise KilledError
+            return real(*arguments, **options)
+
+        return counted
+
+    for owner, names in ((Path, ("rename", "replace", "mkdir", "unlink")), (shutil, ("rmtree",))):
+        for name in names:
+            monkeypatch.setattr(owner, name, count(getattr(owner, name)))
+    moment = 0
+    while True:
+        folder, countdown = tmp_path / str(moment) / "m", 1000
+        save(folder)
+        (folder / "training.jsonl").write_text("{}\n")
+        countdown = moment
+        try:
+            save(folder, hidden_size=5)
+            break
+        except KilledError:
+            countdown = 1000
+        if (folder / "model.json").exists():
+            outcomes.append(load(folder).network.settings.hidden_size)
+        else:
+            with pytest.raises(InputError, match="incomplete"):
+                load(folder)
+            outcomes.append(None)
+        save(folder, hidden_size=4)
+        assert load(folder).network.settings.hidden_size == 4
+        assert [path.name for path in folder.parent.iterdir()] == ["m"]
+        assert (folder / "training.jsonl").exists()
+        moment += 1
+    assert set(outcomes) == {6, None, 5}
+    assert outcomes.count(None) <= 5  # only between the first and the last move
+
+
+def test_a_full_disk_names_the_folder(tmp_path, monkeypatch):
+    """safetensors tells of a full disk by an error of its own."""
+    save(tmp_path / "m")
+
+    def fail(*_):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.torch.save_file", fail)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        save(tmp_path / "m", hidden_size=5)
+    assert caught.value.filename == str(tmp_path / "m")
+    assert load(tmp_path / "m").network.settings.hidden_size == 6
     assert [path.name for path in tmp_path.iterdir()] == ["m"]

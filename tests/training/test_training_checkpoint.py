@@ -1,5 +1,6 @@
 """Checkpoints are whole at every moment, and nothing but what was written is read; the record is cut to fit."""
 
+import errno
 import json
 import os
 import shutil
@@ -7,15 +8,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from fewwords.errors import InputError
 from fewwords.training import checkpoint as checkpoints
 from fewwords.training.checkpoint import (
     Checkpoint,
     find_checkpoint,
-    mend_swap,
     read_best,
     read_checkpoint,
+    recover_checkpoint,
+    remove_checkpoints,
     write_checkpoint,
 )
 from fewwords.training.record import append_line, cut_after, read_lines
@@ -43,7 +46,23 @@ def test_round_trip_and_best(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
-class KilledError(Exception):
+def test_a_full_disk_names_the_checkpoint(tmp_path, monkeypatch):
+    """safetensors tells of a full disk by an error of its own."""
+    write_checkpoint(tmp_path, make(1.0), is_best=True)
+
+    def fail(*_):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(checkpoints, "save_file", fail)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        write_checkpoint(tmp_path, make(2.0), is_best=True)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(tmp_path / "checkpoint"))
+    assert read_checkpoint(tmp_path / "checkpoint").state["n"] == 1.0
+    remove_checkpoints(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+class KilledError(BaseException):
     """Stands for SIGKILL: nothing after it happens."""
 
 
@@ -63,7 +82,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_checkpoint(tmp_path, monkeypatch):
 
     for patched, name in ((shutil, "rmtree"), (os, "link"), (checkpoints, "save_file"), (checkpoints, "write_json")):
         monkeypatch.setattr(patched, name, count(getattr(patched, name)))
-    for name in ("replace", "mkdir"):
+    for name in ("rename", "mkdir"):
         monkeypatch.setattr(Path, name, count(getattr(Path, name)))
 
     countdown = 1000
@@ -80,9 +99,11 @@ def test_a_kill_at_any_moment_leaves_a_whole_checkpoint(tmp_path, monkeypatch):
             found = find_checkpoint(folder)
             assert found is not None
             assert read_checkpoint(found).state["n"] in (1.0, 2.0)
-            mend_swap(folder)
+            recover_checkpoint(folder)
             assert read_checkpoint(folder / "checkpoint").state["n"] in (1.0, 2.0)
             assert read_best(folder)["w"].tolist() == [1.0] * 3
+            write_checkpoint(folder, make(3.0), is_best=False)
+            assert [path.name for path in folder.iterdir()] == ["checkpoint"]
             moments += 1
             continue
         break

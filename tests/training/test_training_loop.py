@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -235,6 +236,20 @@ def test_what_is_there_is_not_overwritten_unasked(run, tmp_path, capsys):
     run("model", words=500, seed=2, force=True)
     assert (tmp_path / "model/model.safetensors").read_bytes() != before
     assert len(record(tmp_path / "model")) == 1
+
+
+def test_force_keeps_the_old_model_until_the_new_one_is_complete(run, tmp_path, monkeypatch):
+    run("model", words=500)
+    before = (tmp_path / "model/model.safetensors").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(run_file, "measure_held_out", Mock(side_effect=MemoryError))
+        with pytest.raises(MemoryError):
+            run("model", words=500, seed=2, force=True)
+    load(tmp_path / "model")
+    assert (tmp_path / "model/model.safetensors").read_bytes() == before
+    run("model", words=500, seed=2, resume=True)
+    load(tmp_path / "model")
+    assert (tmp_path / "model/model.safetensors").read_bytes() != before
 
 
 @pytest.mark.parametrize("text", [{"words": 1_000}, {"words": 500, "epochs": 2}, {"words": None, "epochs": 0.15}])

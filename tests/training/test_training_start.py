@@ -149,7 +149,7 @@ def test_vectors_that_do_not_fit_are_refused(work, monkeypatch):
 
 def test_codes_that_do_not_fit_are_refused(work, tmp_path):
     assert materials(work).codes.num_words == 23
-    assert materials(work, settings=TrainingSettings(codes="random"), base_size=10).codes.base_size == 13
+    assert materials(work, settings=TrainingSettings(codes="random"), base_size=10).codes.num_base == 13
     with pytest.raises(InputError, match="24 words was asked for"):
         materials(work, vocabulary_size=24)
     with pytest.raises(InputError, match=r"v22-b12.*fewwords codes .* --vocab-size 22 --base-size 12"):
@@ -172,7 +172,7 @@ def test_codes_that_do_not_fit_are_refused(work, tmp_path):
 def test_nearest_codes_come_from_the_vectors(work, monkeypatch):
     save_vectors(work, 8, 23, monkeypatch)
     codes = materials(work, settings=TrainingSettings(codes="nearest")).codes
-    assert (codes.num_words, codes.base_size, codes.nonzeros_per_rare_word) == (23, 15, 1.0)
+    assert (codes.num_words, codes.num_base, codes.nonzeros_per_rare_word) == (23, 15, 1.0)
 
 
 LSTM_SHAPES = [{}, {"num_layers": 2, "boundary": "paper"}, {"tied": True, "hidden_size": 8, "normaliser": "constant"}]

@@ -5,7 +5,9 @@ import pytest
 
 from fewwords.cli import main
 from fewwords.corpus import Settings, TokenCorpus, prepare
-from fewwords.vectors import WordVectors
+from fewwords.errors import InputError
+from fewwords.store.locks import lock_folder
+from fewwords.vectors import WordVectors, make_vectors
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +112,18 @@ def test_vectors_of_another_corpus(work, prepared, capsys):
     code, _, err = run(capsys, "vectors", work, "--neighbours", "house")
     assert code == 2
     assert "made for another vocabulary" in err
+
+
+def test_the_stage_from_python(work, tmp_path):
+    made = make_vectors(work, 10, size=4, epochs=1, threads=1)
+    assert WordVectors.load(work).values.tobytes() == made.values.tobytes()
+    assert made.values.shape == (10, 4)
+    with pytest.raises(InputError, match="vectors are there already; use --force"):
+        make_vectors(work, size=4, epochs=1, threads=1)
+    (tmp_path / "glove.txt").write_text("house 1 2\nTREE 3 4\n")
+    with pytest.raises(InputError, match="epochs: for training only"):
+        make_vectors(work, import_file=tmp_path / "glove.txt", epochs=1, force=True)
+    assert make_vectors(work, import_file=tmp_path / "glove.txt", force=True).size == 2
+    with lock_folder(work, "vectors"), pytest.raises(InputError, match="another fewwords vectors is at work"):
+        make_vectors(work, size=4, epochs=1, threads=1, force=True)
+    assert WordVectors.load(work).size == 2

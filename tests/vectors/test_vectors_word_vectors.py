@@ -1,15 +1,16 @@
 """The store of vectors: to the bit and back, refusing what is damaged or belongs to other words; nearest words."""
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
 
 from fewwords.errors import InputError
 from fewwords.vectors import WordVectors, nearest_words
-from fewwords.vectors.word_vectors import vectors_path
+from fewwords.vectors.word_vectors import _FILE
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
+from fewwords.work_folder import vectors_path
+from two_files import write_old_vectors
 
 WORDS = [*SPECIAL_WORDS, "the", "house", "houses", "river", "zebra"]
 
@@ -34,15 +35,14 @@ def test_round_trip_to_the_bit(vectors, tmp_path):
     assert loaded.has_vector.tobytes() == vectors.has_vector.tobytes()
     assert (loaded.vocabulary_fingerprint, loaded.made_from) == (vectors.vocabulary_fingerprint, {"seed": 7})
     assert (len(loaded), loaded.size, loaded.num_without_vector) == (8, 5, 1)
-    assert sorted(path.name for path in (tmp_path / "vectors").iterdir()) == ["vectors.json", "vectors.safetensors"]
+    assert sorted(path.name for path in (tmp_path / "vectors").iterdir()) == ["vectors.safetensors"]
+    assert WordVectors.stored_shape(tmp_path) == (8, 5)
 
 
-@pytest.mark.parametrize("name", ["vectors.safetensors", "vectors.json"])
-def test_missing_file(vectors, tmp_path, name):
-    vectors.save(tmp_path)
-    (tmp_path / "vectors" / name).unlink()
-    with pytest.raises(InputError, match=rf"{name}: no such file; run fewwords vectors"):
+def test_missing_file(tmp_path):
+    with pytest.raises(InputError, match=r"vectors\.safetensors: no such file; run fewwords vectors"):
         WordVectors.load(tmp_path)
+    assert WordVectors.stored_shape(tmp_path) is None
 
 
 def test_truncated_and_changed_files(vectors, tmp_path):
@@ -55,26 +55,41 @@ def test_truncated_and_changed_files(vectors, tmp_path):
             WordVectors.load(tmp_path)
 
 
+def test_a_damaged_header_is_not_taken_for_no_vectors(vectors, tmp_path):
+    vectors.save(tmp_path)
+    path = vectors_path(tmp_path)
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(InputError, match=r"vectors\.safetensors: truncated or changed.*--force"):
+        WordVectors.stored_shape(tmp_path)
+
+
+def test_vectors_of_two_files_still_load(vectors, vocabulary, tmp_path):
+    write_old_vectors(vectors, vectors_path(tmp_path))
+    loaded = WordVectors.load(tmp_path)
+    loaded.check_fits(vocabulary)
+    assert (loaded.values.tobytes(), loaded.made_from) == (vectors.values.tobytes(), {"seed": 7})
+    assert WordVectors.stored_shape(tmp_path) == (8, 5)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "fewwords codes 1"}, "does not describe word vectors"),
-        ({"words": 9}, "sizes in its .json"),
-        ({"dimensions": 4}, "sizes in its .json"),
-        ({"made_from": None, "vocabulary": None}, None),
+        ({"format": "fewwords codes 1"}, "not a file of vectors"),
+        ({"made_from": None}, "'made_from' as dict"),
+        ({"vocabulary": None}, "'vocabulary' as str"),
+        ({"sha256": "0"}, "truncated or changed"),
     ],
 )
-def test_changed_description(vectors, tmp_path, vocabulary, change, message):
-    vectors.save(tmp_path)
-    description = vectors_path(tmp_path).with_suffix(".json")
-    description.write_text(json.dumps(json.loads(description.read_text()) | change))
-    if message is None:
-        message = "made for another vocabulary"
-        with pytest.raises(InputError, match=message):
-            WordVectors.load(tmp_path).check_fits(vocabulary)
-    else:
-        with pytest.raises(InputError, match=message):
-            WordVectors.load(tmp_path)
+def test_changed_description_of_two_files(vectors, tmp_path, change, message):
+    write_old_vectors(vectors, vectors_path(tmp_path), **change)
+    with pytest.raises(InputError, match=rf"vectors\.safetensors: .*{message}.*--force"):
+        WordVectors.load(tmp_path)
+
+
+def test_vectors_for_other_words(vectors, tmp_path, vocabulary):
+    replace(vectors, vocabulary_fingerprint="0").save(tmp_path)
+    with pytest.raises(InputError, match="made for another vocabulary"):
+        WordVectors.load(tmp_path).check_fits(vocabulary)
 
 
 @pytest.mark.parametrize(
@@ -88,15 +103,10 @@ def test_changed_description(vectors, tmp_path, vocabulary, change, message):
     ],
 )
 def test_bad_values_are_refused_even_with_a_matching_hash(vectors, tmp_path, name, place, value, message):
-    from fewwords.store.files import sha256_of
-
-    vectors.save(tmp_path)
-    path = vectors_path(tmp_path)
-    arrays = load_file(path)
+    arrays = {"values": vectors.values.copy(), "has_vector": vectors.has_vector.copy()}
     arrays[name][place] = value
-    save_file(arrays, path)
-    description = path.with_suffix(".json")
-    description.write_text(json.dumps(json.loads(description.read_text()) | {"sha256": sha256_of(path)}))
+    path = vectors_path(tmp_path)
+    _FILE.save(path, arrays, {"vocabulary": "", "made_from": {}})
     with pytest.raises(InputError, match=message) as error:
         WordVectors.load(tmp_path)
     assert str(path) in str(error.value)

@@ -105,7 +105,7 @@ def explain(
     for explanation in explanations:
         print(dumps(asdict(explanation), ensure_ascii=False) if json else explanation)
     if plot is not None:
-        plot_codes(explanations, loaded.base_size, plot)
+        plot_codes(explanations, loaded.num_base, plot)
         say(f"explain: drawn in {plot}")
 
 

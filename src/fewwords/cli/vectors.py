@@ -54,43 +54,33 @@ def vectors(
     """
     from fewwords.console import result_console
     from fewwords.corpus import TokenCorpus
-    from fewwords.errors import InputError
-    from fewwords.store.locks import lock_folder
-    from fewwords.vectors import WordVectors, import_vectors, train_skip_gram
-    from fewwords.vectors.skip_gram import choose_vocabulary_size
+    from fewwords.vectors import WordVectors, make_vectors
     from fewwords.vectors.summary import neighbour_table, tables
-    from fewwords.vectors.word_vectors import vectors_path
 
-    corpus = TokenCorpus.open(work)
     if neighbours:
+        vocabulary = TokenCorpus.open(work).vocabulary()
         stored = WordVectors.load(work)
-        vocabulary = corpus.vocabulary()
         stored.check_fits(vocabulary)
         result_console().print(neighbour_table(stored, vocabulary, neighbours))
         return
-    if vectors_path(work).exists() and not force:
-        raise InputError(f"{vectors_path(work)}: vectors are there already; use --force to replace them")
-    vocabulary_size = choose_vocabulary_size(corpus, vocab_size)
-    vocabulary = corpus.vocabulary(vocabulary_size)
-    with lock_folder(work, "vectors"):
-        if import_file is not None:
-            _refuse_training_options(context)
-            made = import_vectors(import_file, vocabulary)
-        else:
-            made = train_skip_gram(
-                corpus,
-                vocabulary_size=vocabulary_size,
-                size=size,
-                epochs=epochs,
-                window=window,
-                negative=negative,
-                sample=sample,
-                seed=seed,
-                threads=threads,
-                max_words=words,
-            )
-        made.save(work)
-    for table in tables(made, vocabulary):
+    if import_file is not None:
+        _refuse_training_options(context)
+        made = make_vectors(work, vocab_size, import_file=import_file, force=force)
+    else:
+        made = make_vectors(
+            work,
+            vocab_size,
+            size=size,
+            epochs=epochs,
+            window=window,
+            negative=negative,
+            sample=sample,
+            seed=seed,
+            threads=threads,
+            max_words=words,
+            force=force,
+        )
+    for table in tables(made, TokenCorpus.open(work).vocabulary(len(made))):
         result_console().print(table)
 
 

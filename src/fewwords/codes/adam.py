@@ -47,7 +47,7 @@ def solve_adam(
     num_special: int,
     settings: AdamSettings,
 ) -> tuple[SparseCodes, list[dict[str, float]], int]:
-    """Code rare vectors [num_rare, E] over base vectors [base_size, E], both as `check_vectors` returns them.
+    """Code rare vectors [num_rare, E] over base vectors [num_base, E], both as `check_vectors` returns them.
 
     With `normalise` all vectors count as unit vectors; `max_nonzeros` keeps only the largest values at the end.
     Also returns the trace, means over all words of loss, sum and non-zeros (above the threshold) at intervals, and

@@ -17,20 +17,18 @@ Vectors = NDArray[np.float32]
 ROWS_PER_BLOCK = 65_536
 
 
-def check_vectors(vectors: NDArray[Any], base_size: int, num_special: int) -> Vectors:
+def check_vectors(vectors: NDArray[Any], num_base: int, num_special: int) -> Vectors:
     """Refuse vectors [V, E] that cannot be coded, naming the row; returns them as float32, in C order."""
     if vectors.ndim != 2 or vectors.shape[1] == 0:
         raise InputError(f"vectors: a table of words by dimensions is needed, not the shape {vectors.shape}")
-    if base_size < 1:
-        raise InputError(f"base size {base_size}: give at least 1")
-    if num_special < 0 or base_size <= num_special:
+    if num_base < 1:
+        raise InputError(f"{num_base} base words: give at least 1")
+    if num_special < 0 or num_base <= num_special:
+        raise InputError(f"{num_base} base words: none is left beside {num_special} special words; give more")
+    if num_base >= len(vectors):
         raise InputError(
-            f"base size {base_size}: no base word is left beside {num_special} special words; give a larger base"
-        )
-    if base_size >= len(vectors):
-        raise InputError(
-            f"base size {base_size}: the vocabulary has {len(vectors)} words, so none is left to code; "
-            "give a smaller base or a larger vocabulary"
+            f"{num_base} base words: the vocabulary has {len(vectors)} words, so none is left to code; "
+            "give fewer base words or a larger vocabulary"
         )
     for start in range(0, len(vectors), ROWS_PER_BLOCK):
         block = vectors[start : start + ROWS_PER_BLOCK]
@@ -38,7 +36,7 @@ def check_vectors(vectors: NDArray[Any], base_size: int, num_special: int) -> Ve
         if bad.any():
             raise InputError(f"vectors: row {start + int(bad.argmax())} has a value that is NaN or infinite")
         # A value that float32 cannot hold counts as zero, since float32 is what is coded.
-        first_rare = max(0, base_size - start)
+        first_rare = max(0, num_base - start)
         zero = np.flatnonzero(~block[first_rare:].astype(np.float32, copy=False).any(axis=1))
         if len(zero):
             raise InputError(
@@ -46,7 +44,7 @@ def check_vectors(vectors: NDArray[Any], base_size: int, num_special: int) -> Ve
                 "give the word a vector or leave it out"
             )
     checked = np.ascontiguousarray(vectors, dtype=np.float32)
-    if len(usable_atoms(checked[:base_size], num_special)) == 0:
+    if len(usable_atoms(checked[:num_base], num_special)) == 0:
         raise InputError("vectors: every base word has a zero vector, so there is nothing to code with")
     return checked
 

@@ -45,7 +45,7 @@ def solve_exact(
     num_special: int,
     max_tries: int = MAX_TRIES,
 ) -> tuple[SparseCodes, dict[str, int]]:
-    """Code rare vectors [num_rare, E] over base vectors [base_size, E], both as `check_vectors` returns them.
+    """Code rare vectors [num_rare, E] over base vectors [num_base, E], both as `check_vectors` returns them.
 
     With `normalise` all vectors count as unit vectors. Also returns how the searches ended, in words: optimal;
     limited by max_nonzeros; without_neighbour (no base word within a right angle, so the best code would be empty:

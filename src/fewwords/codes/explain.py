@@ -42,14 +42,14 @@ def explain(word: str, codes: SparseCodes, vocabulary: Vocabulary) -> Explanatio
     return Explanation(
         word,
         rank,
-        rank < codes.base_size,
+        rank < codes.num_base,
         [vocabulary.words[row] for row in rows],
         rows,
         [float(values[place]) for place in order],
     )
 
 
-def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) -> None:
+def plot_codes(explanations: Sequence[Explanation], num_base: int, path: Path) -> None:
     """Draw the codes as stems over the ranks of the base words, two words a row, and write `path` (.png, .svg, .pdf)."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -68,7 +68,7 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
         markers.set(color="#0072b2", markersize=4)
         stems.set(color="#0072b2", linewidth=1.3)
         panel.axhline(0, color="0.6", linewidth=0.8)
-        for label in _labels(explanation, base_size, 1.18 * highest):
+        for label in _labels(explanation, num_base, 1.18 * highest):
             at = label.right if label.side == "right" else label.left
             panel.text(at, label.y, label.word, ha=label.side, va="center", fontsize=8, parse_math=False)
             if label.y > label.weight:  # a line to the stem that it belongs to
@@ -76,12 +76,12 @@ def plot_codes(explanations: Sequence[Explanation], base_size: int, path: Path) 
                     [label.rank] * 2, [label.weight, label.y], color="0.5", linewidth=0.9, linestyle=":", zorder=0
                 )
         panel.set_title(explanation.word, fontsize=11, fontweight="bold", parse_math=False)
-        panel.set_xlim(-0.02 * base_size, 1.02 * base_size)
+        panel.set_xlim(-0.02 * num_base, 1.02 * num_base)
         panel.set_ylim(0, 1.18 * highest)
         panel.spines[["top", "right"]].set_visible(False)
     for panel in list(panels)[len(explanations) :]:
         panel.set_visible(False)
-    figure.supxlabel(f"rank of the base word (1 to {base_size:,})", fontsize=10)
+    figure.supxlabel(f"rank of the base word (1 to {num_base:,})", fontsize=10)
     figure.supylabel("weight", fontsize=10)
     try:
         figure.savefig(path, dpi=150)
@@ -102,13 +102,13 @@ class _Label:
     right: float
 
 
-def _labels(explanation: Explanation, base_size: int, top: float) -> list[_Label]:
+def _labels(explanation: Explanation, num_base: int, top: float) -> list[_Label]:
     """All words of a code, each at the height of its weight, or higher where a stem or another word would stand in its way."""
     stems = list(zip(explanation.base_ranks, explanation.weights, explanation.base_words))
     placed: list[_Label] = []
     for rank, weight, word in stems:
-        side, width = ("right" if rank > 0.7 * base_size else "left"), _LETTER * base_size * len(word)
-        x = rank + _GAP * base_size * (-1 if side == "right" else 1)
+        side, width = ("right" if rank > 0.7 * num_base else "left"), _LETTER * num_base * len(word)
+        x = rank + _GAP * num_base * (-1 if side == "right" else 1)
         left, right = (x - width, x) if side == "right" else (x, x + width)
         y = weight
         while y < top and (

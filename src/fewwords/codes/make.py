@@ -1,6 +1,6 @@
 """The stage that codes a vocabulary: word vectors in, sparse codes and a quality report out (sections 3.1 and 4.2).
 
-Reads `corpus/` and `vectors/` of a work folder; writes `codes/vV-bB.safetensors`, its `.json`, and `vV-bB.quality.json`. The base
+Reads `corpus/` and `vectors/` of a work folder; writes `codes/vV-bB.safetensors` and `vV-bB.quality.json`. The base
 is the B most frequent words plus the special words. A rare word without a vector is coded as `<unk>`: nothing is known of it.
 """
 
@@ -20,8 +20,11 @@ from fewwords.console import say
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.store.files import sha256_of, write_json
-from fewwords.vectors.word_vectors import WordVectors, vectors_path
+from fewwords.store.locks import lock_folder
+from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
+from fewwords.work_folder import codes_path as codes_path  # fewwords.paper takes it from here
+from fewwords.work_folder import vectors_path
 
 DEFAULT_BASE_SIZE = 8000
 
@@ -35,11 +38,6 @@ class CodedVocabulary:
     quality: CodeQuality
     trace: CodingTrace
     path: Path
-
-
-def codes_path(work: str | Path, vocabulary_size: int, base_size: int = DEFAULT_BASE_SIZE) -> Path:
-    """Where the codes of V words over B base words are in a work folder."""
-    return Path(work) / "codes" / f"v{vocabulary_size}-b{base_size}.safetensors"
 
 
 def make_codes(
@@ -59,16 +57,54 @@ def make_codes(
 
     Raises InputError when vectors and sizes do not fit together, and when `path` exists already and `force` is not given.
     """
-    corpus = TokenCorpus.open(work)
-    whole = corpus.vocabulary()
-    vectors = WordVectors.load(work)
-    vectors.check_fits(whole)
-    size = len(vectors) if vocabulary_size is None else vocabulary_size
-    if size > len(whole):
-        raise InputError(f"--vocab-size {size}: the corpus has {len(whole):,} words; choose a smaller vocabulary")
-    if size > len(vectors):
+    whole = TokenCorpus.open(work).vocabulary()
+    with lock_folder(Path(work), "codes"):
+        vectors = WordVectors.load(work)
+        vectors.check_fits(whole)
+        size = len(vectors) if vocabulary_size is None else vocabulary_size
+        _check_sizes(work, size, base_size, num_words=len(whole), num_vectors=len(vectors))
+        vocabulary = whole.head(size)
+        path = path or codes_path(work, size, base_size)
+        if path.exists() and not force:
+            raise InputError(f"{path}: codes are there already; use --force to replace them")
+        num_base = base_size + NUM_SPECIAL
+        values = vectors.values[:size]
+        coded = np.concatenate([np.ones(num_base, np.bool_), vectors.has_vector[num_base:size]])
+        if not coded[num_base:].any():
+            raise InputError(
+                f"none of the {size - num_base:,} rare words has a vector; run fewwords vectors {work} on more text"
+            )
+        codes, trace = solve_codes(
+            values[coded],
+            num_base,
+            solver=solver,
+            max_nonzeros=max_nonzeros,
+            sum_to_one=sum_to_one,
+            jobs=jobs,
+            adam=adam,
+            made_from={
+                "version": __version__,
+                "vocabulary": vocabulary.fingerprint,
+                "vectors": sha256_of(vectors_path(work)),
+                "words_without_vector": int((~coded).sum()),
+            },
+        )
+        if not coded.all():
+            say(f"codes: {int((~coded).sum()):,} words have no vector and are coded as <unk>")
+            codes = _code_as_unknown(codes, ~coded[num_base:])
+        quality = measure_quality(codes, values, vocabulary.words)
+        codes.save(path)
+        write_json(path.with_suffix(".quality.json"), quality.to_json())
+    return CodedVocabulary(codes, vocabulary, quality, trace, path)
+
+
+def _check_sizes(work: str | Path, size: int, base_size: int, *, num_words: int, num_vectors: int) -> None:
+    """Refuse a vocabulary of `size` words that corpus or vectors do not have, or that `base_size` leaves nothing of to code."""
+    if size > num_words:
+        raise InputError(f"--vocab-size {size}: the corpus has {num_words:,} words; choose a smaller vocabulary")
+    if size > num_vectors:
         raise InputError(
-            f"--vocab-size {size}: there are vectors for {len(vectors):,} words only; "
+            f"--vocab-size {size}: there are vectors for {num_vectors:,} words only; "
             f"choose a smaller vocabulary, or run fewwords vectors {work} --vocab-size {size} --force"
         )
     if not 1 <= base_size < size - NUM_SPECIAL:
@@ -76,40 +112,6 @@ def make_codes(
             f"--base-size {base_size}: of {size:,} words, {NUM_SPECIAL} special ones included, at least one must be left to code; "
             f"choose a base of 1 to {size - NUM_SPECIAL - 1:,}"
         )
-    vocabulary = whole.head(size)
-    path = path or codes_path(work, size, base_size)
-    if path.exists() and not force:
-        raise InputError(f"{path}: codes are there already; use --force to replace them")
-    num_base = base_size + NUM_SPECIAL
-    values = vectors.values[:size]
-    coded = np.concatenate([np.ones(num_base, np.bool_), vectors.has_vector[num_base:size]])
-    if not coded[num_base:].any():
-        raise InputError(
-            f"none of the {size - num_base:,} rare words has a vector; run fewwords vectors {work} on more text"
-        )
-    codes, trace = solve_codes(
-        values[coded],
-        num_base,
-        solver=solver,
-        max_nonzeros=max_nonzeros,
-        sum_to_one=sum_to_one,
-        jobs=jobs,
-        adam=adam,
-        made_from={
-            "version": __version__,
-            "vocabulary": vocabulary.fingerprint,
-            "vectors": sha256_of(vectors_path(work)),
-            "words_without_vector": int((~coded).sum()),
-        },
-    )
-    if not coded.all():
-        say(f"codes: {int((~coded).sum()):,} words have no vector and are coded as <unk>")
-        codes = _code_as_unknown(codes, ~coded[num_base:])
-    quality = measure_quality(codes, values, vocabulary.words)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    codes.save(path)
-    write_json(path.with_suffix(".quality.json"), quality.to_json())
-    return CodedVocabulary(codes, vocabulary, quality, trace, path)
 
 
 def _code_as_unknown(codes: SparseCodes, missing: NDArray[np.bool_]) -> SparseCodes:
@@ -122,7 +124,7 @@ def _code_as_unknown(codes: SparseCodes, missing: NDArray[np.bool_]) -> SparseCo
     present = np.repeat(~missing, counts)
     indices[present] = codes.indices
     values[present] = codes.values
-    return SparseCodes(offsets, indices, values, codes.base_size, codes.made_from)
+    return SparseCodes(offsets, indices, values, codes.num_base, codes.made_from)
 
 
 def load_codes(work: str | Path, vocabulary_size: int | None = None, base_size: int | None = None) -> SparseCodes:
@@ -130,13 +132,12 @@ def load_codes(work: str | Path, vocabulary_size: int | None = None, base_size: 
 
     Raises InputError when there are none, or when they do not belong to the corpus.
     """
-    folder = Path(work) / "codes"
-    wanted = f"v{vocabulary_size or '*'}-b{base_size or '*'}.safetensors"
-    found = sorted(folder.glob(wanted), key=_sizes_in_name)
+    wanted = codes_path(work, vocabulary_size or "*", base_size or "*")
+    found = sorted((path for path in wanted.parent.glob(wanted.name) if len(_sizes(path)) == 2), key=_sizes)
     if not found:
         size = f" --vocab-size {vocabulary_size}" if vocabulary_size else ""
         base = f" --base-size {base_size}" if base_size else ""
-        raise InputError(f"{folder / wanted}: no such codes; run fewwords codes {work}{size}{base}")
+        raise InputError(f"{wanted}: no such codes; run fewwords codes {work}{size}{base}")
     codes = SparseCodes.load(found[-1])
     vocabulary = TokenCorpus.open(work).vocabulary(codes.num_words)
     if codes.made_from.get("vocabulary") != vocabulary.fingerprint:
@@ -144,5 +145,6 @@ def load_codes(work: str | Path, vocabulary_size: int | None = None, base_size: 
     return codes
 
 
-def _sizes_in_name(path: Path) -> tuple[int, ...]:
+def _sizes(path: Path) -> tuple[int, ...]:
+    """V and B as the name has them; codes of other settings have a third part."""
     return tuple(int(part[1:]) if part[1:].isdigit() else 0 for part in path.stem.split("-"))

@@ -39,7 +39,7 @@ def balanced_weight(loss: Any, regulariser: Any, ratio: float, cap: float) -> An
 def fitting_loss(
     codes: SparseCodes, base_vectors: NDArray[np.float32], rare_vectors: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """L of each rare word [num_rare], from vectors [base_size, E] and [num_rare, E]."""
+    """L of each rare word [num_rare], from vectors [num_base, E] and [num_rare, E]."""
     losses = [np.square(residual).sum(axis=1) for _, _, residual in _residuals(codes, base_vectors, rare_vectors)]
     return np.concatenate([*losses, np.zeros(0)])
 
@@ -78,8 +78,8 @@ def optimality_residual(
 def _residuals(
     codes: SparseCodes, base_vectors: NDArray[np.float32], rare_vectors: NDArray[np.float32]
 ) -> Iterator[tuple[slice, Any, NDArray[np.float64]]]:
-    """Per block of rare words: which, their codes as a scipy matrix [n, base_size], and U x - w [n, E]."""
-    rare_codes = codes.to_csr()[codes.base_size :].astype(np.float64)
+    """Per block of rare words: which, their codes as a scipy matrix [n, num_base], and U x - w [n, E]."""
+    rare_codes = codes.to_csr()[codes.num_base :].astype(np.float64)
     base = base_vectors.astype(np.float64)
     for start in range(0, codes.num_rare, WORDS_PER_BLOCK):
         rows = slice(start, start + WORDS_PER_BLOCK)

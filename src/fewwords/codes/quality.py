@@ -48,7 +48,7 @@ class CodeQuality:
     """The quality report of one set of codes. `nonzeros_histogram` maps non-zeros to words."""
 
     num_rare: int
-    base_size: int
+    num_base: int
     loss: Spread
     loss_by_band: list[Band]
     nonzeros: float
@@ -81,8 +81,8 @@ def measure_quality(codes: SparseCodes, vectors: Vectors, words: Sequence[str]) 
     has_vector: NDArray[np.bool_] = np.asarray(vectors.any(axis=1))
     units = np.zeros_like(vectors)
     units[has_vector] = unit_vectors(vectors[has_vector])[0]
-    losses = fitting_loss(codes, units[: codes.base_size], units[codes.base_size :])
-    fitted = has_vector[codes.base_size :]
+    losses = fitting_loss(codes, units[: codes.num_base], units[codes.num_base :])
+    fitted = has_vector[codes.num_base :]
     bands = [
         band for band in np.array_split(np.arange(codes.num_rare), min(NUM_BANDS, codes.num_rare)) if fitted[band].any()
     ]
@@ -90,12 +90,12 @@ def measure_quality(codes: SparseCodes, vectors: Vectors, words: Sequence[str]) 
     with_stem, largest, inside = _stem_shares(codes, words)
     return CodeQuality(
         num_rare=codes.num_rare,
-        base_size=codes.base_size,
+        num_base=codes.num_base,
         loss=Spread.of(losses[fitted]),
         loss_by_band=[
             Band(
-                codes.base_size + int(band[0]),
-                codes.base_size + int(band[-1]),
+                codes.num_base + int(band[0]),
+                codes.num_base + int(band[-1]),
                 float(losses[band][fitted[band]].mean()),
             )
             for band in bands
@@ -104,7 +104,7 @@ def measure_quality(codes: SparseCodes, vectors: Vectors, words: Sequence[str]) 
         nonzeros_histogram={int(number): int((counts == number).sum()) for number in np.unique(counts)},
         sums=Spread.of(l1_norm(codes)),
         empty=int((counts == 0).sum()),
-        density=codes.nonzeros_per_rare_word / codes.base_size,
+        density=codes.nonzeros_per_rare_word / codes.num_base,
         num_with_stem=with_stem,
         stem_is_largest=largest / max(1, with_stem),
         stem_in_code=inside / max(1, with_stem),
@@ -113,8 +113,8 @@ def measure_quality(codes: SparseCodes, vectors: Vectors, words: Sequence[str]) 
 
 def words_with_stem(codes: SparseCodes, words: Sequence[str]) -> Iterator[tuple[int, set[int]]]:
     """The rare words whose plain form is a base word, by rank, each with the base rows of its plain forms."""
-    base_rows = {word: row for row, word in enumerate(words[: codes.base_size])}
-    for rank in range(codes.base_size, codes.num_words):
+    base_rows = {word: row for row, word in enumerate(words[: codes.num_base])}
+    for rank in range(codes.num_base, codes.num_words):
         rows = {base_rows[stem] for stem in stems(words[rank]) if stem in base_rows}
         if rows:
             yield rank, rows

@@ -28,13 +28,13 @@ class QuantisedCodes:
     indices: NDArray[np.uint16] | NDArray[np.int32]
     levels: NDArray[np.uint8]
     scales: NDArray[np.float32]
-    base_size: int
+    num_base: int
     max_error: float
     relative_error: float
     made_from: dict[str, Any]
 
     def __post_init__(self) -> None:
-        check_layout(self.offsets, self.indices, self.base_size)
+        check_layout(self.offsets, self.indices, self.num_base)
         if self.levels.dtype != np.uint8 or self.levels.shape != self.indices.shape or not self.levels.all():
             raise InputError("quantised codes: levels are one uint8 from 1 to 255 for each index")
         if self.scales.shape != (len(self.offsets) - 1,) or not (self.scales > 0).all():
@@ -55,7 +55,7 @@ class QuantisedCodes:
             codes.indices,
             levels,
             scales,
-            codes.base_size,
+            codes.num_base,
             max_error=float(np.abs(errors).max(initial=0.0)),
             relative_error=float(np.sqrt(np.square(errors).sum())) / size if size else 0.0,
             made_from=codes.made_from,
@@ -69,4 +69,4 @@ class QuantisedCodes:
     def dequantise(self) -> SparseCodes:
         """The codes with float32 values again, as near to the original as 8 bits allow."""
         values = self.levels * np.repeat(self.scales, np.diff(self.offsets))
-        return SparseCodes(self.offsets, self.indices, values.astype(np.float32), self.base_size, self.made_from)
+        return SparseCodes(self.offsets, self.indices, values.astype(np.float32), self.num_base, self.made_from)

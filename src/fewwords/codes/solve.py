@@ -39,7 +39,7 @@ class CodingTrace:
 
 def solve_codes(
     vectors: NDArray[Any],
-    base_size: int,
+    num_base: int,
     *,
     solver: Literal["exact", "adam"] = "exact",
     max_nonzeros: int | None = 8,
@@ -51,7 +51,7 @@ def solve_codes(
     adam: "AdamSettings | None" = None,
     made_from: Mapping[str, Any] | None = None,
 ) -> tuple[SparseCodes, CodingTrace]:
-    """Code the words from row base_size on of vectors [V, E] over the first base_size rows.
+    """Code the words from row num_base on of vectors [V, E] over the first num_base rows, special words included.
 
     With `normalise` the codes reproduce unit vectors from unit vectors. `max_nonzeros` None sets no limit, `jobs`
     None uses all cores; `adam` holds that solver's settings. `made_from` is kept with the codes, beside the settings.
@@ -65,8 +65,8 @@ def solve_codes(
         raise InputError(f"{jobs} jobs: give at least 1")
     if solver == "adam" and sum_to_one:
         raise InputError("solver adam: its sum is a matter of the objective; sum-to-one belongs to the exact solver")
-    checked = check_vectors(vectors, base_size, num_special)
-    base, rare = checked[:base_size], checked[base_size:]
+    checked = check_vectors(vectors, num_base, num_special)
+    base, rare = checked[:num_base], checked[num_base:]
     settings: dict[str, Any] = {"solver": solver, "max_nonzeros": max_nonzeros, "normalise": normalise}
     started = time.monotonic()
     if solver == "exact":

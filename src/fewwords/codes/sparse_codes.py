@@ -1,9 +1,8 @@
 """The sparse codes of a vocabulary: for each rare word, a few base words and their weights (section 3.1).
 
-Rows 0 to base_size - 1 are the base words. Each codes itself, one-hot, and is not stored; the codes of the rare
-words follow one another in `indices` and `values`, ascending by index within a word.
-On disk: NAME.safetensors with the three arrays, and NAME.json with the sizes, what the codes were made from, and
-the hash of the first file.
+Rows 0 to num_base - 1 are the base words, special words included. Each codes itself, one-hot, and is not stored; the codes of
+the rare words follow one another in `indices` and `values`, ascending by index within a word.
+On disk: one file with the three arrays, num_base, and what the codes were made from.
 """
 
 from collections.abc import Iterable
@@ -15,23 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError
-from fewwords.store.files import atomic_write, read_json, sha256_of, write_json
+from fewwords.store.arrays import ArrayFile
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
     from fewwords.codes.quantised_codes import QuantisedCodes
 
-FORMAT = "fewwords codes 1"
 LARGEST_16_BIT_BASE = 65_536
+_FILE = ArrayFile("codes", ("offsets", "indices", "values"), {"num_base": int, "made_from": dict})
 
 # A block of rare words: base rows [n, K], values [n, K], and how many of the K are used [n].
 CodedBlock = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
 
 
-def index_type(base_size: int) -> type[np.uint16] | type[np.int32]:
+def index_type(num_base: int) -> type[np.uint16] | type[np.int32]:
     """The narrowest type for the indices of a base."""
-    return np.uint16 if base_size <= LARGEST_16_BIT_BASE else np.int32
+    return np.uint16 if num_base <= LARGEST_16_BIT_BASE else np.int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +43,20 @@ class SparseCodes:
     offsets: NDArray[np.int64]
     indices: NDArray[np.uint16] | NDArray[np.int32]
     values: NDArray[np.float32]
-    base_size: int
+    num_base: int
     made_from: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_layout(self.offsets, self.indices, self.base_size)
+        check_layout(self.offsets, self.indices, self.num_base)
         if self.values.dtype != np.float32 or self.values.shape != self.indices.shape:
             raise InputError("codes: values and indices do not have the same length, or the values are not float32")
         if not (np.isfinite(self.values).all() and (self.values > 0).all()):
             raise InputError("codes: a value is NaN, infinite, negative or zero")
+
+    @property
+    def base_size(self) -> int:
+        """`num_base` by its older name, which fewwords.paper uses."""
+        return self.num_base
 
     @property
     def num_rare(self) -> int:
@@ -62,7 +66,7 @@ class SparseCodes:
     @property
     def num_words(self) -> int:
         """The number of words, base words included."""
-        return self.base_size + self.num_rare
+        return self.num_base + self.num_rare
 
     @property
     def nonzeros_per_rare_word(self) -> float:
@@ -83,42 +87,42 @@ class SparseCodes:
         """The base words and weights of one word; a base word is itself, once."""
         if not 0 <= word < self.num_words:
             raise IndexError(f"word {word} of {self.num_words}")
-        if word < self.base_size:
+        if word < self.num_base:
             return np.array([word], np.int64), np.ones(1, np.float32)
-        rare = word - self.base_size
+        rare = word - self.num_base
         part = slice(self.offsets[rare], self.offsets[rare + 1])
         return self.indices[part].astype(np.int64), self.values[part].copy()
 
     def to_csr(self) -> "csr_array":
-        """All codes as a scipy matrix [num_words, base_size], the identity of the base words included."""
+        """All codes as a scipy matrix [num_words, num_base], the identity of the base words included."""
         from scipy.sparse import csr_array
 
-        own = np.arange(self.base_size)
-        data = np.concatenate([np.ones(self.base_size, np.float32), self.values])
+        own = np.arange(self.num_base)
+        data = np.concatenate([np.ones(self.num_base, np.float32), self.values])
         columns = np.concatenate([own, self.indices.astype(np.int64)])
-        starts = np.concatenate([own, self.base_size + self.offsets])
-        return csr_array((data, columns, starts), shape=(self.num_words, self.base_size))
+        starts = np.concatenate([own, self.num_base + self.offsets])
+        return csr_array((data, columns, starts), shape=(self.num_words, self.num_base))
 
     @classmethod
     def from_csr(cls, matrix: "csr_array", made_from: dict[str, Any] | None = None) -> "SparseCodes":
-        """The codes in a scipy matrix [num_words, base_size] whose first base_size rows are the identity."""
+        """The codes in a scipy matrix [num_words, num_base] whose first num_base rows are the identity."""
         from scipy.sparse import csr_array
 
         rows = csr_array(matrix, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
-        num_words, base_size = rows.shape
-        own = np.arange(base_size)
+        num_words, num_base = rows.shape
+        own = np.arange(num_base)
         starts = rows.indptr.astype(np.int64)
-        if num_words < base_size or not (
-            np.array_equal(starts[: base_size + 1], np.arange(base_size + 1))
-            and np.array_equal(rows.indices[:base_size], own)
-            and (rows.data[:base_size] == 1).all()
+        if num_words < num_base or not (
+            np.array_equal(starts[: num_base + 1], np.arange(num_base + 1))
+            and np.array_equal(rows.indices[:num_base], own)
+            and (rows.data[:num_base] == 1).all()
         ):
-            raise InputError(f"codes: the first {base_size} rows of the matrix are not the identity of the base words")
-        indices = rows.indices[base_size:].astype(index_type(base_size))
-        values = rows.data[base_size:].astype(np.float32)
-        return cls(starts[base_size:] - base_size, indices, values, base_size, made_from or {})
+            raise InputError(f"codes: the first {num_base} rows of the matrix are not the identity of the base words")
+        indices = rows.indices[num_base:].astype(index_type(num_base))
+        values = rows.data[num_base:].astype(np.float32)
+        return cls(starts[num_base:] - num_base, indices, values, num_base, made_from or {})
 
     def quantise(self) -> "QuantisedCodes":
         """The same codes with values of 8 bits and one scale per word."""
@@ -127,77 +131,47 @@ class SparseCodes:
         return QuantisedCodes.from_codes(self)
 
     def save(self, path: Path) -> None:
-        """Write `path`, which ends in .safetensors, and a .json beside it."""
-        from safetensors.numpy import save
-
+        """Write `path`, which ends in .safetensors."""
         arrays = {"offsets": self.offsets, "indices": self.indices, "values": self.values}
-        with atomic_write(path) as file:
-            file.write(save(arrays, metadata={"format": FORMAT, "base_size": str(self.base_size)}))
-        write_json(
-            path.with_suffix(".json"),
-            {
-                "format": FORMAT,
-                "base_size": self.base_size,
-                "num_words": self.num_words,
-                "num_nonzeros": len(self.values),
-                "sha256": sha256_of(path),
-                "made_from": self.made_from,
-            },
-        )
+        _FILE.save(path, arrays, {"num_base": self.num_base, "made_from": self.made_from})
 
     @classmethod
     def load(cls, path: Path) -> "SparseCodes":
         """Read what `save` wrote; raises InputError naming the file when it is missing, damaged or changed."""
-        from safetensors import SafetensorError, safe_open
-
-        if not path.is_file():
-            raise InputError(f"{path}: no such file; make the codes first")
-        facts = read_json(path.with_suffix(".json"))
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise InputError(f"{path.with_suffix('.json')}: does not describe sparse codes; make the codes again")
-        if sha256_of(path) != facts.get("sha256"):
-            raise InputError(f"{path}: not the file its .json describes (truncated or changed); make the codes again")
-        try:
-            with safe_open(path, framework="numpy") as file:
-                arrays = {name: file.get_tensor(name) for name in ("offsets", "indices", "values")}
-                base_size = int((file.metadata() or {})["base_size"])
-            codes = cls(**arrays, base_size=base_size, made_from=facts["made_from"])
-        except (SafetensorError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: not usable as sparse codes ({error}); make the codes again") from None
-        if (facts.get("base_size"), facts.get("num_words")) != (base_size, codes.num_words):
-            raise InputError(f"{path}: the sizes in its .json are not those of the codes; make the codes again")
-        return codes
+        return _FILE.load(
+            path, lambda arrays, facts: cls(**{**arrays, **facts}), "make the codes with fewwords codes --force"
+        )
 
 
-def check_layout(offsets: NDArray[Any], indices: NDArray[Any], base_size: int) -> None:
+def check_layout(offsets: NDArray[Any], indices: NDArray[Any], num_base: int) -> None:
     """Refuse offsets and indices that are not one non-empty, ascending code per rare word over the base."""
-    if base_size < 1:
-        raise InputError(f"codes: the base size {base_size} is not positive")
-    if indices.ndim != 1 or indices.dtype != index_type(base_size):
-        raise InputError(f"codes: indices over a base of {base_size} are a list of {index_type(base_size).__name__}")
+    if num_base < 1:
+        raise InputError(f"codes: {num_base} base words: give at least 1")
+    if indices.ndim != 1 or indices.dtype != index_type(num_base):
+        raise InputError(f"codes: indices over a base of {num_base} are a list of {index_type(num_base).__name__}")
     if offsets.ndim != 1 or offsets.dtype != np.int64 or len(offsets) == 0:
         raise InputError("codes: offsets are a list of int64, one more than there are rare words")
     if offsets[0] != 0 or offsets[-1] != len(indices) or (np.diff(offsets) < 0).any():
         raise InputError("codes: the offsets do not rise from 0 to the number of non-zeros")
     empty = np.diff(offsets) == 0
     if empty.any():
-        raise InputError(f"codes: word {base_size + int(empty.argmax())} has an empty code")
-    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= base_size):
-        raise InputError(f"codes: an index lies outside the base of {base_size} words")
+        raise InputError(f"codes: word {num_base + int(empty.argmax())} has an empty code")
+    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= num_base):
+        raise InputError(f"codes: an index lies outside the base of {num_base} words")
     rises = np.diff(indices.astype(np.int64)) > 0
     rises[offsets[1:-1] - 1] = True
     if not rises.all():
         raise InputError("codes: the indices of a word do not ascend, or one comes twice")
 
 
-def pack_codes(blocks: Iterable[CodedBlock], base_size: int, made_from: dict[str, Any]) -> SparseCodes:
+def pack_codes(blocks: Iterable[CodedBlock], num_base: int, made_from: dict[str, Any]) -> SparseCodes:
     """The codes in blocks of rare words, one after another; each block is packed before the next is asked for."""
     indices, values, counts = [], [], [np.zeros(1, np.int64)]
     for block_indices, block_values, block_counts in blocks:
         used = np.arange(block_indices.shape[1]) < block_counts[:, None]
-        order = np.argsort(np.where(used, block_indices, base_size), axis=1, kind="stable")
-        indices.append(np.take_along_axis(block_indices, order, axis=1)[used].astype(index_type(base_size)))
+        order = np.argsort(np.where(used, block_indices, num_base), axis=1, kind="stable")
+        indices.append(np.take_along_axis(block_indices, order, axis=1)[used].astype(index_type(num_base)))
         values.append(np.take_along_axis(block_values, order, axis=1)[used])
         counts.append(block_counts)
     offsets = np.cumsum(np.concatenate(counts))
-    return SparseCodes(offsets, np.concatenate(indices), np.concatenate(values), base_size, made_from)
+    return SparseCodes(offsets, np.concatenate(indices), np.concatenate(values), num_base, made_from)

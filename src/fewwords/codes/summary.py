@@ -46,7 +46,7 @@ def _overview(coded: CodedVocabulary) -> Table:
     quality, codes = coded.quality, coded.codes
     table = result_table("Codes", "", "mean", "quartiles")
     table.add_row("rare words coded", f"{quality.num_rare:,}", "")
-    table.add_row("base words (special ones included)", f"{quality.base_size:,}", "")
+    table.add_row("base words (special ones included)", f"{quality.num_base:,}", "")
     table.add_row("fitting loss", *_spread(quality.loss))
     table.add_row("sum of the weights", *_spread(quality.sums))
     table.add_row("non-zeros", f"{quality.nonzeros:.2f}", "")

@@ -1,13 +1,10 @@
 """The first stage: raw text or a dump becomes shuffled, split, counted tokens (paper section 4.1, table 2).
 
 Reads any mixture of sources; writes `corpus/` in the work folder: `train.tokens`, `dev.tokens`, `test.tokens`, `words.tsv`,
-`corpus.json`. Everything is built in `corpus.unfinished/` and moved into place at the end, so that the folder is
-either complete or says that it is not.
+`corpus.json`. Everything is built in a folder beside it that is swapped in at the end, so that `corpus/` is complete or absent.
 """
 
-import errno
 import hashlib
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -34,20 +31,18 @@ from fewwords.corpus.token_corpus import FORMAT, TokenCorpus
 from fewwords.corpus.workers import Workers, start_workers
 from fewwords.errors import InputError
 from fewwords.store.files import sha256_of, write_json
+from fewwords.store.folders import recover_folder, replaced_folder
 from fewwords.store.locks import lock_folder
 from fewwords.text.decompress import decompress
 from fewwords.text.formats import Block, BlockReader
 from fewwords.text.segment import DUPLICATE, TOO_LONG, Tally
 from fewwords.text.sources import Source, find_sources
 from fewwords.vocabulary import END_ID, START_ID, UNKNOWN_ID
+from fewwords.work_folder import corpus_folder
 
 PAPER_DEV_WORDS, PAPER_TEST_WORDS = 100_000, 5_000_000
 LARGEST_SHARE = 0.05
 COVERAGE_SIZES = (10_000, 22_000, 36_000, 50_000)
-_DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_UNFINISHED_NOTE = (
-    "This folder is unfinished: fewwords prepare was at work here, or was stopped. The next run replaces it.\n"
-)
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ def prepare(
 
     `sources` are paths, folders, globs, "-" or "builtin:sotu". Without `dev_words` and `test_words` the paper's 100,000 and
     5,000,000 are taken, but at most a twentieth of the corpus each. The result depends on the input, the settings
-    and the seed alone, not on `jobs`. Raises InputError for anything that the caller can mend; then nothing is left behind.
+    and the seed alone, not on `jobs`. Raises InputError for anything that the caller can fix; then nothing is left behind.
     """
     settings = settings or Settings()
     ready_made = bool(train or dev or test)
@@ -87,10 +82,8 @@ def prepare(
         raise InputError("--dev-words and --test-words are for splitting; ready-made splits have their sizes")
     if jobs < 1:
         raise InputError(f"--jobs {jobs}: at least one process is needed")
-    folder = Path(work) / "corpus"
-    if folder.exists() and not force:
-        raise InputError(f"{folder}: a prepared corpus is there already; use --force to replace it, or another --work")
-    with _building_folder(folder) as building:
+    folder = corpus_folder(work)
+    with lock_folder(folder.parent, "prepare"), _replaced(folder, force) as building:
         with start_workers(settings, building, not ready_made, jobs) as workers:
             described, tally = _read(parts, settings, workers)
         runs = find_runs(building)
@@ -159,38 +152,14 @@ def _parts(sources: Sequence[str], train: Sequence[str], dev: Sequence[str], tes
 
 
 @contextmanager
-def _building_folder(folder: Path) -> Iterator[Path]:
-    """A folder that takes the place of `folder` if all goes well, and vanishes if not."""
-    building = folder.with_name(f"{folder.name}.unfinished")
-    try:
-        with lock_folder(folder.parent, "prepare"):
-            yield from _replacing(folder, building)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.filename is None and error.errno in _DISK_IS_FULL:
-            error.filename = str(folder.parent)  # a failed write does not say where
-        raise
-
-
-def _replacing(folder: Path, building: Path) -> Iterator[Path]:
-    if building.exists():
-        say(f"{building}: left unfinished by an earlier run; starting over")
-        shutil.rmtree(building)
-    building.mkdir()
-    old = folder.with_name(f"{folder.name}.old")
-    try:
-        (building / "UNFINISHED").write_text(_UNFINISHED_NOTE)
+def _replaced(folder: Path, force: bool) -> Iterator[Path]:
+    """A folder that takes the place of `folder`, which must not be there unless `force` is given."""
+    if recover_folder(folder):
+        say(f"{folder}: left unfinished by an earlier run; starting over")
+    if folder.exists() and not force:
+        raise InputError(f"{folder}: a prepared corpus is there already; use --force to replace it, or another --work")
+    with replaced_folder(folder) as building:
         yield building
-        (building / "UNFINISHED").unlink()
-        shutil.rmtree(old, ignore_errors=True)
-        if folder.exists():
-            folder.rename(old)
-        building.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
-    except BaseException:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        shutil.rmtree(building, ignore_errors=True)
-        raise
 
 
 def _read(parts: list[_Part], settings: Settings, workers: Workers) -> tuple[list[dict[str, Any]], Tally]:

@@ -17,8 +17,10 @@ from fewwords.corpus.batches import Batch, Position, make_batches
 from fewwords.corpus.token_file import TokenFile
 from fewwords.errors import InputError
 from fewwords.store.files import read_json
+from fewwords.store.folders import is_unfinished
 from fewwords.text.rules import TextRules
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
+from fewwords.work_folder import corpus_folder
 
 FORMAT = "fewwords corpus 1"
 PartName = Literal["train", "dev", "test"]
@@ -97,9 +99,9 @@ class TokenCorpus:
     def open(cls, work: str | Path) -> "TokenCorpus":
         """Open the corpus of a work folder (or the corpus folder itself); raises InputError when it is not whole."""
         work = Path(work)
-        folder = work if (work / "corpus.json").exists() else work / "corpus"
+        folder = work if (work / "corpus.json").exists() else corpus_folder(work)
         if not (folder / "corpus.json").exists():
-            if folder.with_name("corpus.unfinished").exists():
+            if is_unfinished(folder):
                 raise InputError(f"{work}: its corpus is unfinished; run fewwords prepare again")
             raise InputError(f"{work}: there is no prepared corpus; run fewwords prepare SOURCE --work {work}")
         description = read_json(folder / "corpus.json")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fewwords.models.model import Model, Scored
 from fewwords.vocabulary import END_ID, NUM_SPECIAL, UNKNOWN_ID
 
-PAPER_BASE_SIZE = 8_000 + NUM_SPECIAL
+PAPER_NUM_BASE = 8_000 + NUM_SPECIAL
 NUM_RARE_BANDS = 4
 _UNKNOWN, _END, _BASE, _FIRST_RARE = range(4)
 NUM_KINDS = _FIRST_RARE + NUM_RARE_BANDS
@@ -44,11 +44,11 @@ class Band:
 class Perplexity:
     """Counts of targets and sums of ln p, by kind: `<unk>`, `</s>`, base words, and the bands of rare words.
 
-    Base words have ids below `base_size`. `num_sentences` counts all, whether their ends are predicted or not.
+    Base words have ids below `num_base`. `num_sentences` counts all, whether their ends are predicted or not.
     """
 
     vocabulary_size: int
-    base_size: int
+    num_base: int
     num_sentences: int
     counts: tuple[int, ...]
     log_probs: tuple[float, ...]
@@ -105,7 +105,7 @@ class Perplexity:
     @property
     def bands(self) -> tuple[Band, ...]:
         """Base words, rare words by rank, `<unk>`, `</s>`: together, all targets."""
-        edges = band_edges(self.vocabulary_size, self.base_size)
+        edges = band_edges(self.vocabulary_size, self.num_base)
         rare = [
             self._band(f"rare words {first:,} to {stop - 1:,}", [_FIRST_RARE + number])
             for number, (first, stop) in enumerate(zip(edges, edges[1:]))
@@ -115,11 +115,11 @@ class Perplexity:
 
     def __add__(self, other: "Perplexity") -> "Perplexity":
         """The result for both texts together; raises ValueError for other words."""
-        if (self.vocabulary_size, self.base_size) != (other.vocabulary_size, other.base_size):
+        if (self.vocabulary_size, self.num_base) != (other.vocabulary_size, other.num_base):
             raise ValueError("perplexities over different vocabularies or base sets do not add up")
         return Perplexity(
             self.vocabulary_size,
-            self.base_size,
+            self.num_base,
             self.num_sentences + other.num_sentences,
             tuple(map(sum, zip(self.counts, other.counts))),
             tuple(map(sum, zip(self.log_probs, other.log_probs))),
@@ -129,7 +129,7 @@ class Perplexity:
         """All figures, for a JSON file; a perplexity of nothing is null."""
         return {
             "vocabulary_size": self.vocabulary_size,
-            "base_size": self.base_size,
+            "num_base": self.num_base,
             "sentences": self.num_sentences,
             "words": self.num_words,
             "oovs": self.num_unknown,
@@ -162,12 +162,12 @@ class Perplexity:
 class Account:
     """Sums scored sentences up into a Perplexity."""
 
-    def __init__(self, model: Model, base_size: int | None = None) -> None:
-        if base_size is None:
-            base_size = PAPER_BASE_SIZE if model.codes is None else model.codes.base_size
+    def __init__(self, model: Model, num_base: int | None = None) -> None:
+        if num_base is None:
+            num_base = PAPER_NUM_BASE if model.codes is None else model.codes.num_base
         self._vocabulary_size = model.num_words
-        self._base_size = min(base_size, model.num_words)
-        edges = band_edges(self._vocabulary_size, self._base_size)
+        self._num_base = min(num_base, model.num_words)
+        edges = band_edges(self._vocabulary_size, self._num_base)
         self._kinds = np.full(model.num_words, _BASE)
         for number, (first, stop) in enumerate(zip(edges, edges[1:])):
             self._kinds[first:stop] = _FIRST_RARE + number
@@ -195,14 +195,14 @@ class Account:
         return self._perplexity(self._num_sentences, self._counts, self._log_probs)
 
     def _perplexity(self, num_sentences: int, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Perplexity:
-        size, base_size = self._vocabulary_size, self._base_size
-        return Perplexity(size, base_size, num_sentences, tuple(counts.tolist()), tuple(sums.tolist()))
+        size, num_base = self._vocabulary_size, self._num_base
+        return Perplexity(size, num_base, num_sentences, tuple(counts.tolist()), tuple(sums.tolist()))
 
 
-def band_edges(vocabulary_size: int, base_size: int) -> list[int]:
+def band_edges(vocabulary_size: int, num_base: int) -> list[int]:
     """The first ids of the bands of rare words, and the end: the rare ranks in four equal parts."""
-    num_rare = vocabulary_size - base_size
-    return [base_size + number * num_rare // NUM_RARE_BANDS for number in range(NUM_RARE_BANDS + 1)]
+    num_rare = vocabulary_size - num_base
+    return [num_base + number * num_rare // NUM_RARE_BANDS for number in range(NUM_RARE_BANDS + 1)]
 
 
 def _exp(value: float) -> float:

@@ -21,7 +21,7 @@ from fewwords.evaluation.word_scores import statistics_lines, write_sentence
 from fewwords.models.load import load
 from fewwords.models.memory import Memory
 from fewwords.models.model import BATCH_WORDS, Model, Scored, Sentence
-from fewwords.store.sealed_folder import sealed_files
+from fewwords.models.sealed_folder import sealed_files
 from fewwords.text.sources import find_sources
 
 

@@ -14,7 +14,7 @@ def part_perplexity(
     *,
     max_words: int | None = None,
     batch_words: int = BATCH_WORDS,
-    base_size: int | None = None,
+    num_base: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Perplexity:
     """The perplexity of the first sentences of a part that have at most `max_words` words together, but of one at least.
@@ -25,7 +25,7 @@ def part_perplexity(
         model,
         part_sentences(model, part, max_words),
         batch_words=batch_words,
-        base_size=base_size,
+        num_base=num_base,
         advance=advance,
     )
 
@@ -45,14 +45,14 @@ def sentences_perplexity(
     sentences: Iterable[Sentence],
     *,
     batch_words: int = BATCH_WORDS,
-    base_size: int | None = None,
+    num_base: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Perplexity:
     """The perplexity of sentences, each ids [length] without boundaries.
 
-    `base_size` tells base words from rare ones; without it the model's own, or, of a dense model, the paper's 8,000.
+    `num_base` tells base words from rare ones; without it the model's own, or, of a dense model, the paper's 8,000.
     """
-    account = Account(model, base_size)
+    account = Account(model, num_base)
     for scored in model.score_sentences(sentences, batch_words=batch_words, advance=advance):
         account.add(scored)
     return account.total()

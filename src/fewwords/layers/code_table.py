@@ -31,10 +31,10 @@ class Entries(NamedTuple):
 
 
 class CodeTable(nn.Module):
-    """Codes of `num_words` words over the first `base_size` of them."""
+    """Codes of `num_words` words over the first `num_base` of them."""
 
     offsets: Tensor  # [num_words + 1] int32
-    indices: Tensor  # [base_size + stored] int32, the base words' own first
+    indices: Tensor  # [num_base + stored] int32, the base words' own first
     values: Tensor  # [stored], of rare words
 
     def __init__(
@@ -42,10 +42,10 @@ class CodeTable(nn.Module):
     ) -> None:
         super().__init__()
         self.num_words = codes.num_words
-        self.base_size = codes.base_size
+        self.num_base = codes.num_base
         self.sparse = sparse
-        own = np.arange(codes.base_size)
-        offsets = np.concatenate([own, codes.base_size + np.asarray(codes.offsets, dtype=np.int64)])
+        own = np.arange(codes.num_base)
+        offsets = np.concatenate([own, codes.num_base + np.asarray(codes.offsets, dtype=np.int64)])
         indices = np.concatenate([own, np.asarray(codes.indices, dtype=np.int64)])
         self.register_buffer("offsets", torch.from_numpy(offsets).int(), persistent=persistent)
         self.register_buffer("indices", torch.from_numpy(indices).int(), persistent=persistent)
@@ -71,41 +71,41 @@ class CodeTable(nn.Module):
         shifts = torch.repeat_interleave(first - starts, lengths, output_size=num_entries)
         positions = torch.arange(num_entries, device=ids.device) + shifts
         weights = torch.ones(num_entries, dtype=self.values.dtype, device=ids.device)
-        rare = positions >= self.base_size
-        rare_values = take_rows(self.values, positions[rare] - self.base_size, sparse=self.sparse)
+        rare = positions >= self.num_base
+        rare_values = take_rows(self.values, positions[rare] - self.num_base, sparse=self.sparse)
         return Entries(self.indices[positions].long(), starts, weights.masked_scatter(rare, rare_values))
 
     def combine(self, table: Tensor, ids: Tensor, *, sparse: bool = False) -> Tensor:
-        """The rows of the words `ids` [n] as their codes make them of `table` ([base_size, size] or [base_size])."""
+        """The rows of the words `ids` [n] as their codes make them of `table` ([num_base, size] or [num_base])."""
         entries = self.entries_of(ids)
         return sum_rows(table, *entries, sparse=sparse)
 
     def combine_rare(self, table: Tensor) -> Tensor:
-        """The rows [num_words - base_size, size] of all rare words as their codes make them of `table`."""
-        starts = (self.offsets[self.base_size : -1] - self.base_size).long()
-        return sum_rows(table, self.indices[self.base_size :].long(), starts, self.values)
+        """The rows [num_words - num_base, size] of all rare words as their codes make them of `table`."""
+        starts = (self.offsets[self.num_base : -1] - self.num_base).long()
+        return sum_rows(table, self.indices[self.num_base :].long(), starts, self.values)
 
     @torch.no_grad()
     def rare_chunks(self, table: Tensor) -> Iterator[tuple[int, Tensor]]:
         """`combine_rare` without gradients, as pairs of the first word and its chunk of rows."""
         step = words_per_chunk(table.shape[1])
-        firsts = list(range(self.base_size, self.num_words, step))
+        firsts = list(range(self.num_base, self.num_words, step))
         bounds = self.offsets[[*firsts, self.num_words]].tolist()
         table = table.detach()
         for chunk, first in enumerate(firsts):
             begin, end = bounds[chunk : chunk + 2]
             starts = self.offsets[first : min(first + step, self.num_words)] - begin
-            values = self.values.detach()[begin - self.base_size : end - self.base_size]
+            values = self.values.detach()[begin - self.num_base : end - self.num_base]
             indices = self.indices[begin:end]
             yield first, functional.embedding_bag(indices, table, starts, mode="sum", per_sample_weights=values)
 
     def to_csr(self) -> "csr_array":
-        """The codes as a float64 matrix [num_words, base_size], base words included."""
+        """The codes as a float64 matrix [num_words, num_base], base words included."""
         from scipy.sparse import csr_array
 
-        values = np.concatenate([np.ones(self.base_size), self.values.detach().double().cpu().numpy()])
+        values = np.concatenate([np.ones(self.num_base), self.values.detach().double().cpu().numpy()])
         parts = (values, self.indices.cpu().numpy(), self.offsets.cpu().numpy())
-        return csr_array(parts, shape=(self.num_words, self.base_size))
+        return csr_array(parts, shape=(self.num_words, self.num_base))
 
     def tuned_codes(self, made_from: dict[str, Any]) -> SparseCodes:
         """The codes with the values as they are now, without those that became zero; a word keeps one at the least."""

@@ -62,7 +62,7 @@ class CodedEmbedding(nn.Module):
         super().__init__()
         self.codes = as_code_table(codes, tune=tune_codes, sparse=sparse)
         self.num_words, self.size, self.sparse_base = self.codes.num_words, size, sparse_base
-        self.base = start_table(self.codes.base_size, size, base)
+        self.base = start_table(self.codes.num_base, size, base)
 
     def vectors(self, ids: Tensor) -> Tensor:
         """The vectors [n, size] of the words `ids` [n]."""

@@ -105,8 +105,8 @@ class CodedOutput(nn.Module):
         self.codes = as_code_table(codes, tune=tune_codes, sparse=sparse)
         self.num_words, self.size, self.coded_bias = self.codes.num_words, size, coded_bias
         self.sparse, self.sparse_base = sparse, sparse_base
-        self.base = start_table(self.codes.base_size, size, base)
-        self.bias = nn.Parameter(torch.zeros(self.codes.base_size if coded_bias else self.num_words))
+        self.base = start_table(self.codes.num_base, size, base)
+        self.bias = nn.Parameter(torch.zeros(self.codes.num_base if coded_bias else self.num_words))
 
     def weights_and_biases(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """The weights [n, size] and biases [n] of the words `ids` [n]."""
@@ -160,7 +160,7 @@ class CodedOutput(nn.Module):
         self.codes.project()
 
     def _base_scores(self, h: Tensor) -> Tensor:
-        """The base words' scores [base_size, N]; coded biases are in them, because the codes combine both alike."""
+        """The base words' scores [num_base, N]; coded biases are in them, because the codes combine both alike."""
         if self.coded_bias:
             return torch.addmm(self.bias[:, None], self.base, h.t())
         return self.base @ h.t()

@@ -13,7 +13,7 @@ from typing import Any
 import fewwords.models
 from fewwords.errors import InputError
 from fewwords.models.model import Model
-from fewwords.store.sealed_folder import folder_format, open_folder
+from fewwords.models.sealed_folder import folder_format, open_folder
 from fewwords.text.rules import TextRules
 from fewwords.vocabulary import Vocabulary
 

@@ -1,12 +1,15 @@
 """Files that are either complete or absent: atomic writes, JSON, content hashes.
 
-A file is written beside its final place, flushed to the disk and then renamed, so that a reader never
-sees half of it, whatever happens to the writer.
+A file is written beside its final place as `.NAME.PID.unfinished`, flushed to the disk and then renamed, so that a reader
+never sees half of it, whatever happens to the writer. What a killed writer left is removed by the next one.
 """
 
+import errno
 import hashlib
 import json
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +17,16 @@ from typing import IO, Any
 
 from fewwords.errors import InputError
 
+_DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a binary file that appears at `path` only if the block ends without an exception."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    remove_leftovers(path)
+    temporary = unfinished_path(path)
     try:
-        with temporary.open("wb") as file:
+        with naming_full_disk(path), temporary.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -28,6 +34,56 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def unfinished_path(path: Path) -> Path:
+    """Where this process writes a file or a folder before it goes to `path`."""
+    return path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+
+
+def leftovers(path: Path) -> list[Path]:
+    """What killed writers of `path`, a file or a folder, have left beside it."""
+    pattern = re.compile(re.escape(f".{path.name}.") + r"(\d+)\.unfinished")
+    names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    found = [(name, match) for name in names if (match := pattern.fullmatch(name))]
+    return [path.with_name(name) for name, match in found if not _is_at_work(int(match[1]))]
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed writers of `path` have left."""
+    for leftover in leftovers(path):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+
+
+def _is_at_work(pid: int) -> bool:
+    """Whether another process of that number is alive."""
+    if pid == os.getpid():
+        return False
+    if os.name != "posix":
+        return True  # there is no harmless signal to ask with
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextmanager
+def naming_full_disk(place: Path) -> Iterator[None]:
+    """Have the error of a full disk name `place`: a failed write does not say where, or names a temporary file."""
+    try:
+        yield
+    except Exception as error:
+        told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors raises an error of its own with such a text
+        number = error.errno if isinstance(error, OSError) else int(told[1]) if told else None
+        if number not in _DISK_IS_FULL:
+            raise
+        raise OSError(number, os.strerror(number), str(place)) from error
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -6,13 +6,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fewwords.errors import InputError
+from fewwords.store.files import naming_full_disk
 
 
 @contextmanager
 def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
     """Hold the folder's lock for `purpose`; raises InputError when another process has it.
 
-    Makes the folder where there is none, and takes away what it made when nothing came into it.
+    Makes the folder where there is none, and takes away what it made when nothing came into it. The error of a full disk
+    names the folder, whichever file could not be written.
     """
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
@@ -27,7 +29,8 @@ def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
             except BlockingIOError:
                 raise InputError(f"{folder}: another fewwords {purpose} is at work there; wait until it ends") from None
         try:
-            yield
+            with naming_full_disk(folder):
+                yield
         finally:
             path.unlink(missing_ok=True)
     finally:

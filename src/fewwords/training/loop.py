@@ -19,7 +19,13 @@ from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
-from fewwords.training.checkpoint import find_checkpoint, mend_swap, read_best, read_checkpoint, remove_checkpoints
+from fewwords.training.checkpoint import (
+    find_checkpoint,
+    read_best,
+    read_checkpoint,
+    recover_checkpoint,
+    remove_checkpoints,
+)
 from fewwords.training.distributed import Group, joined_group
 from fewwords.training.memory_check import check_memory, needed_bytes
 from fewwords.training.objective import make_objective
@@ -102,7 +108,6 @@ class _Job:
             trainer.restore(checkpoint)
             group.wait()
             if group.is_first:
-                mend_swap(self.folder)
                 cut_after(self.folder / RECORD, trainer.state.words)
                 say(f"going on from the checkpoint after {trainer.state.words:,} words")
             group.wait()
@@ -214,12 +219,16 @@ def _locked(folder: Path, group: Group) -> Any:
 
 
 def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
-    """Refuse to overwrite a model or a run unless told to; with `force`, remove them."""
+    """Refuse to overwrite a model or a run unless told to; with `force`, remove the run.
+
+    A model stays, so that there is one until the new one takes its place.
+    """
+    recover_checkpoint(folder)
     has_checkpoint, has_model = find_checkpoint(folder) is not None, (folder / "model.json").exists()
     if force and resume:
         raise InputError("--force starts anew and --resume goes on: give one of them")
     if force:
-        for name in ("model.json", RECORD, TUNING_RECORD):
+        for name in (RECORD, TUNING_RECORD):
             (folder / name).unlink(missing_ok=True)
         remove_checkpoints(folder)
     elif resume:

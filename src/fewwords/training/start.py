@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from fewwords.codes.controls import nearest_codes, random_codes
-from fewwords.codes.make import codes_path
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
@@ -22,10 +21,10 @@ from fewwords.layers.embedding import START_RANGE
 from fewwords.models.neural.boundaries import never_predicted
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.variants import ModelSettings
-from fewwords.store.files import read_json
 from fewwords.training.settings import BiasStart, TrainingSettings
-from fewwords.vectors.word_vectors import WordVectors, vectors_path
+from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
+from fewwords.work_folder import codes_path
 
 RANDOM_NONZEROS = 8
 NEVER_PREDICTED_BIAS = -30.0
@@ -47,13 +46,8 @@ def choose_start(
     """The settings with `embedding_start` decided: "vectors" where the work folder has some for all words, of the right size."""
     if settings.embedding_start is not None:
         return settings
-    path = vectors_path(work).with_suffix(".json")
-    facts = read_json(path) if path.is_file() else None
-    fits = (
-        isinstance(facts, dict)
-        and facts.get("dimensions") == model_settings.embedding_size
-        and facts.get("words", 0) >= vocabulary_size
-    )
+    shape = WordVectors.stored_shape(work)
+    fits = shape is not None and shape[0] >= vocabulary_size and shape[1:] == (model_settings.embedding_size,)
     return replace(settings, embedding_start="vectors" if fits else "random")
 
 
@@ -66,7 +60,7 @@ def gather_materials(
     base_size: int,
     codes_file: Path | None = None,
 ) -> Materials:
-    """Read all that the model needs from a work folder; raises InputError naming the command that mends what is missing."""
+    """Read all that the model needs from a work folder; raises InputError naming the command that makes what is missing."""
     corpus = TokenCorpus.open(work)
     if vocabulary_size > corpus.num_types:
         raise InputError(
@@ -161,8 +155,8 @@ def _read_codes(
     if not path.is_file():
         raise InputError(f"{path}: no such file; make the codes with {remedy}")
     codes = SparseCodes.load(path)
-    if (codes.num_words, codes.base_size) != (num_words, num_base):
-        raise InputError(f"{path}: codes of {codes.num_words:,} words over {codes.base_size:,}; run {remedy} --force")
+    if (codes.num_words, codes.num_base) != (num_words, num_base):
+        raise InputError(f"{path}: codes of {codes.num_words:,} words over {codes.num_base:,}; run {remedy} --force")
     if codes.made_from.get("vocabulary") != vocabulary.fingerprint:
         raise InputError(f"{path}: made for another vocabulary (the corpus has changed since); run {remedy} --force")
     return codes

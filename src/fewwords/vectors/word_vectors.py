@@ -3,8 +3,7 @@
 Words without a vector have a row of zeros and `has_vector` False. The three special words never have one: they are base
 words, code themselves, and need none. Any other word without one is missing from an imported file, or was never trained;
 the stage that makes codes has to refuse or replace it, and sees from `has_vector` which these are.
-On disk: `vectors/vectors.safetensors` with both arrays, and `vectors/vectors.json` with what they were made from, the
-fingerprint of the vocabulary, and the hash of the first file.
+On disk: `vectors/vectors.safetensors` with both arrays, what they were made from, and the fingerprint of the vocabulary.
 """
 
 from collections.abc import Sequence
@@ -16,15 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError
-from fewwords.store.files import atomic_write, read_json, sha256_of, write_json
+from fewwords.store.arrays import ArrayFile, array_shape
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
+from fewwords.work_folder import vectors_path as vectors_path  # fewwords.paper takes it from here
 
-FORMAT = "fewwords vectors 1"
-
-
-def vectors_path(work: str | Path) -> Path:
-    """Where the vectors of a work folder are; their description lies beside them."""
-    return Path(work) / "vectors" / "vectors.safetensors"
+_FILE = ArrayFile("vectors", ("values", "has_vector"), {"vocabulary": str, "made_from": dict})
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,49 +93,29 @@ class WordVectors:
 
     def save(self, work: str | Path) -> None:
         """Write `vectors/` of a work folder; vectors that are there already are replaced."""
-        from safetensors.numpy import save
-
-        path = vectors_path(work)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as file:
-            file.write(save({"values": self.values, "has_vector": self.has_vector}, metadata={"format": FORMAT}))
-        write_json(
-            path.with_suffix(".json"),
-            {
-                "format": FORMAT,
-                "words": len(self),
-                "dimensions": self.size,
-                "words_without_vector": self.num_without_vector,
-                "vocabulary": self.vocabulary_fingerprint,
-                "sha256": sha256_of(path),
-                "made_from": self.made_from,
-            },
-        )
+        arrays = {"values": self.values, "has_vector": self.has_vector}
+        facts = {"vocabulary": self.vocabulary_fingerprint, "made_from": self.made_from}
+        _FILE.save(vectors_path(work), arrays, facts)
 
     @classmethod
     def load(cls, work: str | Path) -> "WordVectors":
         """Read what `save` wrote; raises InputError naming the file when it is missing, damaged or changed."""
-        from safetensors import SafetensorError, safe_open
+        return _FILE.load(
+            vectors_path(work),
+            lambda arrays, facts: cls(
+                **arrays, vocabulary_fingerprint=facts["vocabulary"], made_from=facts["made_from"]
+            ),
+            _remedy(work),
+        )
 
-        path = vectors_path(work)
-        remedy = f"run fewwords vectors {work}"
-        for needed in (path, path.with_suffix(".json")):
-            if not needed.is_file():
-                raise InputError(f"{needed}: no such file; {remedy}")
-        facts = read_json(path.with_suffix(".json"))
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise InputError(f"{path.with_suffix('.json')}: does not describe word vectors; {remedy} --force")
-        if sha256_of(path) != facts.get("sha256"):
-            raise InputError(f"{path}: not the file its .json describes (truncated or changed); {remedy} --force")
-        try:
-            with safe_open(path, framework="numpy") as file:
-                arrays = {name: file.get_tensor(name) for name in ("values", "has_vector")}
-            vectors = cls(**arrays, vocabulary_fingerprint=facts["vocabulary"], made_from=facts["made_from"])
-        except (SafetensorError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: not usable as word vectors ({error}); {remedy} --force") from None
-        if (facts.get("words"), facts.get("dimensions")) != (len(vectors), vectors.size):
-            raise InputError(f"{path}: the sizes in its .json are not those of the vectors; {remedy} --force")
-        return vectors
+    @staticmethod
+    def stored_shape(work: str | Path) -> tuple[int, ...] | None:
+        """Words and dimensions of the vectors of a work folder, without reading them; None where there are none."""
+        return array_shape(vectors_path(work), "values", _remedy(work))
+
+
+def _remedy(work: str | Path) -> str:
+    return f"run fewwords vectors {work} --force"
 
 
 def _first(wrong: NDArray[np.bool_]) -> str:

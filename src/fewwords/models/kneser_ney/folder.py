@@ -7,7 +7,7 @@ import numpy as np
 
 from fewwords.errors import InputError
 from fewwords.models.load import open_model, register, rules_of
-from fewwords.store.sealed_folder import write_folder
+from fewwords.models.sealed_folder import write_folder
 
 if TYPE_CHECKING:
     from fewwords.models.kneser_ney.model import KneserNey

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fewwords.errors import InputError
 from fewwords.models.load import load, open_model, register
-from fewwords.store.sealed_folder import sealed_files, write_folder
+from fewwords.models.sealed_folder import sealed_files, write_folder
 
 if TYPE_CHECKING:
     from fewwords.models.mixture.mixture import Mixture

@@ -7,7 +7,7 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.models.load import open_model, register, rules_of
 from fewwords.models.neural.variants import ModelSettings
-from fewwords.store.sealed_folder import write_folder
+from fewwords.models.sealed_folder import write_folder
 
 if TYPE_CHECKING:
     from torch import Tensor

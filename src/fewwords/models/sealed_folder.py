@@ -5,7 +5,6 @@ the folder that are not the model's (a checkpoint, the record of the training) s
 by their path, with slashes; a subfolder is the model's as a whole, and a new one takes its place.
 """
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,18 +12,18 @@ from typing import Any
 from fewwords import __version__
 from fewwords.errors import InputError
 from fewwords.store.files import read_json, sha256_of, write_json
+from fewwords.store.folders import merged_folder
 from fewwords.vocabulary import Vocabulary
+
+# codes.json is from the time when codes had two files.
+_MODEL_FILES = ("model.json", "model.safetensors", "codes.safetensors", "codes.json", "words.tsv", "README.md")
 
 
 def write_folder(
     folder: Path, kind: str, vocabulary: Vocabulary, facts: dict[str, Any], write_files: Callable[[Path], None]
 ) -> None:
     """Write a model folder of the format `kind`: the vocabulary, what `write_files` puts into the folder it is given, `facts`."""
-    place = folder.resolve()  # "." has no name
-    building = place.with_name(f".{place.name}.unfinished")
-    shutil.rmtree(building, ignore_errors=True)
-    building.mkdir(parents=True)
-    try:
+    with merged_folder(folder, "model.json") as building:
         write_files(building)
         vocabulary.save(building / "words.tsv")
         names = sorted(path.relative_to(building).as_posix() for path in building.rglob("*") if path.is_file())
@@ -38,18 +37,14 @@ def write_folder(
                 "sha256": {name: sha256_of(building / name) for name in names},
             },
         )
-        folder.mkdir(parents=True, exist_ok=True)
-        subfolders = [path.name for path in building.iterdir() if path.is_dir()]
-        for name in subfolders:
-            if (folder / name).exists() and not (folder / "model.json").exists():
-                raise InputError(f"{folder / name}: in the way of the model's own files; choose another folder")
-        (folder / "model.json").unlink(missing_ok=True)
-        for name in subfolders:
-            shutil.rmtree(folder / name, ignore_errors=True)
-        for path in sorted(building.iterdir(), key=lambda path: path.name == "model.json"):
-            path.replace(folder / path.name)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
+        for subfolder in (folder / path.name for path in building.iterdir() if path.is_dir()):
+            if subfolder.is_file() or not ((folder / "model.json").exists() or _is_left_by_a_model(subfolder)):
+                raise InputError(f"{subfolder}: in the way of the model's own files; choose another folder")
+
+
+def _is_left_by_a_model(subfolder: Path) -> bool:
+    """Whether a subfolder, of which no model.json tells, has nothing but files of models: a kill can leave it so."""
+    return all(path.is_dir() or path.name in _MODEL_FILES for path in subfolder.rglob("*"))
 
 
 def folder_format(folder: Path) -> str | None:

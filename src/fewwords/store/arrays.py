@@ -1,0 +1,112 @@
+"""Named arrays and the facts about them in one safetensors file, so that a kill cannot part them.
+
+The metadata of the file has one key, `fewwords`: a JSON object with sorted keys of `format`, `facts` and `sha256`, the hash of
+format, facts and arrays. One key, because safetensors writes several in random order, and the same content must be the same bytes.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewwords.errors import InputError
+from fewwords.store.files import atomic_write
+from fewwords.store.two_files import read_old_facts
+
+Arrays = dict[str, NDArray[Any]]
+Facts = dict[str, Any]
+Made = TypeVar("Made")
+
+_KEY = "fewwords"
+
+
+@dataclass(frozen=True)
+class ArrayFile:
+    """What files of one kind ("codes", "vectors") hold: the names of their arrays, and their facts with the types."""
+
+    kind: str
+    arrays: tuple[str, ...]
+    facts: Mapping[str, type]
+
+    @property
+    def format(self) -> str:
+        """The format that a file of this kind names."""
+        return f"fewwords {self.kind} 2"
+
+    def save(self, path: Path, arrays: Arrays, facts: Facts) -> None:
+        """Write the file; its folder is made where there is none. Facts must fit into JSON."""
+        from safetensors.numpy import save
+
+        facts = json.loads(json.dumps(facts))  # as they will be read: keys are strings
+        description = {"facts": facts, "format": self.format, "sha256": _digest(self.format, facts, arrays)}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as file:
+            file.write(save(arrays, metadata={_KEY: json.dumps(description, sort_keys=True)}))
+
+    def load(self, path: Path, make: Callable[[Arrays, Facts], Made], remedy: str) -> Made:
+        """What `make` makes of arrays and facts; raises InputError with `remedy` for a file that cannot be used.
+
+        Such a file is missing, damaged, changed, of another kind, or has content that `make` refuses with an InputError.
+        """
+        from safetensors import SafetensorError, safe_open
+
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; {remedy}")
+        try:
+            with safe_open(path, framework="numpy") as file:
+                metadata = file.metadata() or {}
+                text = metadata.get(_KEY)
+                description = self._described(text) if text else {"facts": read_old_facts(path, self.kind, metadata)}
+                try:
+                    arrays = {name: file.get_tensor(name) for name in self.arrays}
+                except (TypeError, AttributeError):
+                    raise InputError("it has an array of a type that numpy does not know") from None
+            facts = description["facts"]
+            if text and _digest(self.format, facts, arrays) != description.get("sha256"):
+                raise InputError("truncated or changed (its hash is another)")
+            for name, kind in self.facts.items():
+                if not isinstance(facts, dict) or type(facts.get(name)) is not kind:
+                    raise InputError(f"it does not say {name!r} as {kind.__name__}")
+            return make(arrays, {name: facts[name] for name in self.facts})
+        except SafetensorError as error:
+            raise InputError(f"{path}: truncated or changed ({error}); {remedy}") from None
+        except InputError as error:
+            raise InputError(f"{path}: {error}; {remedy}") from None
+
+    def _described(self, text: str) -> Facts:
+        """The description in the metadata; raises InputError unless it is of this format and has facts."""
+        try:
+            description = json.loads(text)
+        except ValueError:
+            description = None
+        if not isinstance(description, dict) or description.get("format") != self.format or "facts" not in description:
+            raise InputError(f"not of the format {self.format!r}")
+        return description
+
+
+def array_shape(path: Path, name: str, remedy: str) -> tuple[int, ...] | None:
+    """The shape of an array, from the header of a file alone; None where there is no such file."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return tuple(file.get_slice(name).get_shape())
+    except SafetensorError as error:
+        raise InputError(f"{path}: truncated or changed ({error}); {remedy}") from None
+
+
+def _digest(kind: str, facts: Any, arrays: Arrays) -> str:
+    """SHA-256 of format and facts as JSON, then of each array by name: its name, type and shape as JSON, its bytes."""
+    digest = hashlib.sha256(json.dumps({"facts": facts, "format": kind}, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,115 @@
+"""Folders that are either complete or absent: written elsewhere, then swapped or moved in.
+
+A folder is built beside its final place as `.NAME.PID.unfinished`. `replaced_folder` then swaps it in as a whole: the old folder
+becomes `.NAME.old`, the new one takes its name, the old one goes. A kill between the two renames leaves the old folder
+whole, and `recover_folder` puts it back. `merged_folder` moves the new files into a folder that has other files too; one
+file, the seal, goes first of the old and comes last of the new, so that a folder without it counts as incomplete.
+Writers of one folder keep each other out by a lock (see `locks`).
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fewwords.store.files import leftovers, naming_full_disk, remove_leftovers, unfinished_path
+
+
+@contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """A new folder that takes the place of `folder` as a whole if the block ends without an exception."""
+    recover_folder(folder)
+    with _built(folder) as building:
+        yield building
+        _flush(building)
+        try:
+            if folder.exists():
+                folder.rename(_old(folder))
+            building.rename(folder)
+        except BaseException:
+            recover_folder(folder)
+            raise
+        _flush_folder(folder.parent)
+    shutil.rmtree(_old(folder), ignore_errors=True)
+
+
+@contextmanager
+def merged_folder(folder: Path, seal: str) -> Iterator[Path]:
+    """A new folder whose entries move into `folder` if the block ends without an exception, the file `seal` last.
+
+    Entries of the same name are replaced, subfolders as a whole; all others stay.
+    """
+    place = folder.resolve()  # "." has no name
+    with _built(place) as building:
+        yield building
+        _flush(building)
+        names = sorted(path.name for path in building.iterdir() if path.name != seal)
+        replaced = building / ".replaced"
+        replaced.mkdir()
+        place.mkdir(parents=True, exist_ok=True)
+        (place / seal).unlink(missing_ok=True)
+        for name in names:
+            if (building / name).is_dir() and (place / name).is_dir():
+                (place / name).rename(replaced / name)  # at once: half a subfolder would be nobody's
+            (building / name).replace(place / name)
+        (building / seal).replace(place / seal)
+        _flush_folder(place)
+
+
+def recover_folder(folder: Path) -> bool:
+    """Finish or undo a swap that a kill cut short, and remove what killed writers left; whether they left anything."""
+    unfinished = is_unfinished(folder)
+    if _old(folder).exists() and not folder.exists():
+        _old(folder).rename(folder)
+    shutil.rmtree(_old(folder), ignore_errors=True)
+    remove_leftovers(folder)
+    return unfinished
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether a killed writer has left `folder` unfinished, or the folder that was there before in another place."""
+    return bool(leftovers(folder)) or _old(folder).exists()
+
+
+def find_folder(folder: Path) -> Path | None:
+    """Where the folder is, whatever moment its writer was killed at; None when there is none."""
+    return next((place for place in (folder, _old(folder)) if place.is_dir()), None)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, which is whole or gone at every moment."""
+    recover_folder(folder)
+    if folder.exists():
+        shutil.rmtree(folder.rename(unfinished_path(folder)), ignore_errors=True)
+
+
+@contextmanager
+def _built(folder: Path) -> Iterator[Path]:
+    remove_leftovers(folder)
+    building = unfinished_path(folder)
+    building.mkdir(parents=True)
+    try:
+        with naming_full_disk(folder):
+            yield building
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")
+
+
+def _flush(folder: Path) -> None:
+    """Have all files below a folder on the disk before their names are."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
