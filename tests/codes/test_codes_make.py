@@ -10,6 +10,7 @@ from fewwords.cli import main
 from fewwords.codes.explain import Explanation, _labels, explain, plot_codes
 from fewwords.codes.make import load_codes, make_codes
 from fewwords.codes.quality import measure_quality
+from fewwords.codes.settings import CodingSettings
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.codes.stems import stems
 from fewwords.corpus import Settings, TokenCorpus, prepare
@@ -70,7 +71,7 @@ def test_codes_are_found_again_and_belong_to_the_corpus(work: Path) -> None:
     larger = make_codes(work, 43, NUM_BASE).codes
     assert load_codes(work, 40).num_words == made.num_words
     assert load_codes(work).num_words == larger.num_words
-    with pytest.raises(InputError, match="no such codes; run fewwords codes"):
+    with pytest.raises(InputError, match=r"no such codes; run fewwords\.make_codes"):
         load_codes(work, 41)
     (work / "corpus" / "words.tsv").write_text((work / "corpus" / "words.tsv").read_text().replace("wordaa", "other"))
     with pytest.raises(InputError, match="another vocabulary"):
@@ -97,7 +98,7 @@ def test_a_word_without_a_vector_is_coded_as_unknown(work: Path) -> None:
         (["--vocab-size", "1000"], "the corpus has 43 words"),
         (["--base-size", "40"], "at least one must be left to code"),
         (["--base-size", "0"], "at least one must be left to code"),
-        (["--base-size", "20", "--max-nonzeros", "-1"], "at most -1 non-zeros"),
+        (["--base-size", "20", "--max-nonzeros", "-1"], "--max-nonzeros -1"),
         (["--base-size", "20", "--solver", "adam", "--sum-to-one"], "exact solver"),
     ],
 )
@@ -105,7 +106,7 @@ def test_sizes_that_do_not_fit(
     work: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["codes", str(work), *arguments])
+        main(["codes", "--work", str(work), *arguments])
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
     assert not (work / "codes").exists()
@@ -123,16 +124,16 @@ def test_vectors_of_fewer_words(work: Path) -> None:
 def test_existing_codes_are_kept(work: Path) -> None:
     path = make_codes(work, None, NUM_BASE).path
     before = path.read_bytes()
-    with pytest.raises(InputError, match="--force"):
-        make_codes(work, None, NUM_BASE, sum_to_one=True)
+    with pytest.raises(InputError, match="`force`"):
+        make_codes(work, None, NUM_BASE, settings=CodingSettings(sum_to_one=True))
     assert path.read_bytes() == before
-    make_codes(work, None, NUM_BASE, sum_to_one=True, force=True)
+    make_codes(work, None, NUM_BASE, settings=CodingSettings(sum_to_one=True), force=True)
     assert path.read_bytes() != before
 
 
 def test_command_line(work: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["codes", str(work), "--base-size", str(NUM_BASE)])
+        main(["codes", "--work", str(work), "--base-size", str(NUM_BASE)])
     assert stopped.value.code == 0
     output = capsys.readouterr().out
     assert "fitting loss" in output

@@ -48,6 +48,7 @@ def small_plan(**changes):
     return make_plan(2_000, [30], arguments.pop("models"), **arguments)
 
 
+@pytest.mark.usefixtures("shown")
 def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
     plan = small_plan()
     assert run_plan(work, plan, base_size=BASE_SIZE, threads=1) == {}

@@ -101,6 +101,7 @@ def test_the_same_seed_gives_the_same_run_and_another_does_not(run, tmp_path):
     assert (tmp_path / "a/model.safetensors").read_bytes() != (tmp_path / "c/model.safetensors").read_bytes()
 
 
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w", "lbl5", "lbl5-w"])
 @pytest.mark.parametrize("stop_at", [7, 31])
 def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch, capsys, variant, stop_at):
@@ -118,10 +119,10 @@ def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch,
     with pytest.raises(KeyboardInterrupt):
         run("parts", variant, model)
     assert signal.getsignal(signal.SIGINT) is before
-    assert "--resume goes on" in capsys.readouterr().err
+    assert "--resume continues" in capsys.readouterr().err
     assert read_checkpoint(tmp_path / "parts/checkpoint").state["run"]["steps"] == stop_at
     assert not (tmp_path / "parts/model.json").exists()
-    with pytest.raises(InputError, match="--resume"):
+    with pytest.raises(InputError, match="`resume`"):
         run("parts", variant, model)
     with (tmp_path / "parts/training.jsonl").open("a") as file:
         file.write(
@@ -173,6 +174,7 @@ def poison(monkeypatch, when):
     monkeypatch.setattr(Trainer, "_loss", loss)
 
 
+@pytest.mark.usefixtures("shown")
 def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, monkeypatch, capsys):
     hits = itertools.count()
     poison(monkeypatch, lambda words: words > 3_000 and next(hits) == 0)
@@ -191,7 +193,7 @@ def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, monkeypatch, c
 def test_a_run_that_cannot_go_on_gives_up(run, monkeypatch):
     hits = itertools.count()
     poison(monkeypatch, lambda words: words > 2_500 and next(hits) >= 0)
-    with pytest.raises(InputError, match="lower --learning-rate"):
+    with pytest.raises(InputError, match="lower `learning_rate`"):
         run("model")
     assert next(hits) == MOST_RESTORES + 1
 
@@ -216,6 +218,7 @@ def test_early_stopping_keeps_the_best(run, tmp_path, monkeypatch):
     assert all(torch.equal(weights[name], tensor) for name, tensor in kept.items())
 
 
+@pytest.mark.usefixtures("shown")
 def test_what_is_there_is_not_overwritten_unasked(run, tmp_path, capsys):
     run("model", words=500)
     with pytest.raises(InputError, match="there is a model already"):
@@ -234,6 +237,7 @@ def test_what_is_there_is_not_overwritten_unasked(run, tmp_path, capsys):
     assert len(record(tmp_path / "model")) == 1
 
 
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("text", [{"words": 1_000}, {"words": 500, "epochs": 2}, {"words": None, "epochs": 0.15}])
 def test_rates_are_tried_and_the_best_is_taken(run, tmp_path, capsys, text):
     summary = run("model", **text, tune_lr=True)

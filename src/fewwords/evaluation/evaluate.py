@@ -14,7 +14,6 @@ from typing import Any, Literal, TextIO
 
 import torch
 
-from fewwords.console import Progress
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
@@ -24,6 +23,7 @@ from fewwords.evaluation.word_scores import statistics_lines, write_sentence
 from fewwords.models.model_folder import SavedModel, load_model
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.sentence_scores import BATCH_WORDS, Scored, Sentence, score_sentences
+from fewwords.progress import Progress
 from fewwords.text.sources import find_sources
 
 
@@ -105,9 +105,9 @@ def evaluate(
     a model that is incomplete or changed, a corpus with other words, and texts without words.
     """
     if bool(texts) == (work is not None):
-        raise InputError("name either texts to evaluate ('-' is standard input) or, with --work, a prepared corpus")
+        raise InputError("name either texts to evaluate ('-' is standard input) or, with `work`, a prepared corpus")
     if max_words is not None and max_words < 1:
-        raise InputError(f"--max-words {max_words}: choose 1 or more")
+        raise InputError(f"`max_words` {max_words}: choose 1 or more")
     sources = find_sources(texts)
     corpus = None if work is None else TokenCorpus.open(work)
     saved = load_model(model, find_device(device))
@@ -135,7 +135,7 @@ def find_device(name: str) -> torch.device:
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError):  # which of them depends on how torch was built
-        raise InputError(f"--device {name}: not there; choose cpu, or cuda where there is a GPU") from None
+        raise InputError(f"`device` {name}: not there; choose cpu, or cuda where there is a GPU") from None
 
 
 def _evaluate_text(

@@ -5,14 +5,13 @@ model), one learned number (`ConstantNormaliser`), or W_Z . h + b_Z (`ZRegressio
 normalises explicitly and ignores them; `normalisation_gap` measures how far they are from the truth (figure 5).
 """
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from fewwords.layers.output import OutputLayer
-
-NormaliserName = Literal["one", "constant", "z-regression"]
+from fewwords.losses.names import NormaliserName
 
 
 class Normaliser(Protocol):

@@ -86,7 +86,7 @@ def load_model(folder: str | Path, device: str | torch.device = "cpu") -> SavedM
     facts, vocabulary = open_folder(
         folder,
         FORMAT,
-        if_incomplete="finish its training with --resume",
+        if_incomplete="finish its training with `resume`",
         if_other="not the description of a model that this version can read",
     )
     codes = SparseCodes.load(folder / "codes.safetensors") if "codes.safetensors" in facts["sha256"] else None

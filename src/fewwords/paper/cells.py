@@ -12,7 +12,7 @@ from typing import Any
 
 from fewwords import __version__
 from fewwords.codes.make import codes_path, make_codes
-from fewwords.console import say
+from fewwords.codes.settings import CodingSettings
 from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.evaluation import Evaluation, evaluate
@@ -20,6 +20,7 @@ from fewwords.evaluation.memory import settings_memory
 from fewwords.models.model_folder import load_model
 from fewwords.models.neural.variants import ModelSettings, settings_of
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
+from fewwords.progress import say
 from fewwords.store.files import read_json, write_json
 from fewwords.training import TrainingSettings, train, train_kneser_ney
 from fewwords.training.checkpoint import remove_checkpoints
@@ -111,7 +112,9 @@ def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> 
         return path if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
     say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros")
-    make_codes(work, cell.vocabulary_size, base_size, max_nonzeros=cell.max_nonzeros, path=path)
+    make_codes(
+        work, cell.vocabulary_size, base_size, settings=CodingSettings(max_nonzeros=cell.max_nonzeros), path=path
+    )
     return path
 
 

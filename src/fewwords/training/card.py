@@ -29,7 +29,7 @@ Models by Sparse Word Representations*, ACL 2016.
 - **Embedding:** {_STORAGE[model_settings.embedding]} ({model_settings.embedding_size} values).
 - **Encoder:** {encoder} of {model_settings.hidden_size}.
 - **Output:** {_STORAGE[model_settings.output]}; biases {biases}{"; tied to the embedding" * model_settings.tied}.
-- **Sentences** stand alone: the state starts anew with each, and {end}.
+- **Sentences** stand alone: the state starts over with each, and {end}.
 - **Size:** {summary.num_parameters:,} parameters{codes}; {4 * numbers / 1e6:.1f} MB at four bytes each.
 
 ## Training

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fewwords.console import say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.models.model_folder import model_folder, save_model
 from fewwords.models.neural.variants import ModelSettings
+from fewwords.progress import say
 from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
 from fewwords.training.checkpoint import find_checkpoint, mend_swap, read_best, read_checkpoint, remove_checkpoints
@@ -114,7 +114,7 @@ class _Job:
         self._part("dev")
         if self.settings.words is not None and self.settings.words > train.num_words:
             say(
-                f"the training part has only {train.num_words:,} words: they are all used, and --epochs gives more passes"
+                f"the training part has only {train.num_words:,} words: they are all used, and `epochs` gives more passes"
             )
 
     @property
@@ -212,20 +212,20 @@ def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
     """Refuse to overwrite a model or a run unless told to; with `force`, remove them."""
     has_checkpoint, has_model = find_checkpoint(folder) is not None, (folder / "model.json").exists()
     if force and resume:
-        raise InputError("--force starts anew and --resume goes on: give one of them")
+        raise InputError("`force` starts over and `resume` continues: give one of them")
     if force:
         for name in ("model.json", RECORD, TUNING_RECORD):
             (folder / name).unlink(missing_ok=True)
         remove_checkpoints(folder)
     elif resume:
         if has_model and not has_checkpoint:
-            raise InputError(f"{folder}: the model is complete and has no checkpoint; use --force to train it anew")
+            raise InputError(f"{folder}: the model is complete and has no checkpoint; use `force` to train it again")
         if not has_checkpoint:
             say(f"{folder}: no checkpoint yet; starting from the beginning")
     elif has_model:
-        raise InputError(f"{folder}: there is a model already; use --force to replace it, or name another --output")
+        raise InputError(f"{folder}: there is a model already; use `force` to replace it, or name another `output`")
     elif has_checkpoint:
-        raise InputError(f"{folder}: an unfinished run is there; use --resume to go on, or --force to start anew")
+        raise InputError(f"{folder}: an unfinished run is there; use `resume` to continue, or `force` to start over")
 
 
 def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:
@@ -237,7 +237,7 @@ def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:
             continue
         if isinstance(value, dict) and isinstance(other, dict) and kind != "corpus":
             name = next(key for key in value if other.get(key) != value[key])
-            told = f"{name.replace('_', ' ')} {other.get(name)}, not {value[name]}"
+            told = f"`{name}` {other.get(name)}, not {value[name]}"
         else:
             told = f"another {kind}"
-        raise InputError(f"{path}: its run has {told}; resume with the same settings, or train anew with --force")
+        raise InputError(f"{path}: its run has {told}; resume with the same settings, or start over with `force`")

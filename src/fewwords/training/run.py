@@ -1,4 +1,4 @@
-"""From where a trainer stands to the end of its budget: evaluations, checkpoints, going back when training goes astray.
+"""From where a trainer stands to the end of its budget: evaluations, checkpoints, going back when training diverges.
 
 Evaluations happen at fixed numbers of words, each followed by a checkpoint; more checkpoints lie between them. A step with a
 fault (see `stability`) is not taken: the run goes back to its last checkpoint and on at half the rate. Ctrl-C writes a checkpoint
@@ -12,9 +12,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from fewwords.console import Progress, say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
+from fewwords.progress import Progress, say
 from fewwords.training.checkpoint import find_checkpoint, read_checkpoint, write_checkpoint
 from fewwords.training.held_out import HeldOut, measure_held_out
 from fewwords.training.interruption import Interruption
@@ -25,8 +25,8 @@ RECORD = "training.jsonl"
 MOST_RESTORES = 5
 
 
-class AstrayError(Exception):
-    """A run without checkpoints has gone astray."""
+class DivergedError(Exception):
+    """A run without checkpoints has diverged."""
 
 
 @dataclass
@@ -127,11 +127,11 @@ class Run:
         place = f"after {trainer.state.words:,} words {fault}"
         path = None if self.folder is None else find_checkpoint(self.folder)
         if self.folder is None or path is None:
-            raise AstrayError(place)
+            raise DivergedError(place)
         if num_restores > MOST_RESTORES:
             raise InputError(
-                f"{place}, though the rate was halved {MOST_RESTORES} times; start anew with --force and a lower "
-                "--learning-rate, a lower --clip, or --bias-start unigram"
+                f"{place}, though the rate was halved {MOST_RESTORES} times; start over with `force` and a lower "
+                "`learning_rate`, a lower `clip`, or `bias_start` unigram"
             )
         trainer.restore(read_checkpoint(path))
         trainer.state.rate_factor, trainer.state.num_restores = factor, num_restores
@@ -143,7 +143,7 @@ class Run:
             self._write_checkpoint()
             if self.trainer.group.is_first:
                 say(
-                    f"{self.description}: stopped after {self.trainer.state.words:,} words; --resume goes on from there"
+                    f"{self.description}: stopped after {self.trainer.state.words:,} words; `resume` continues from there"
                 )
         raise KeyboardInterrupt
 

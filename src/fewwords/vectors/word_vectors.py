@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Stage
 from fewwords.store.files import atomic_write, read_json, sha256_of, write_json
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 
@@ -87,13 +87,13 @@ class WordVectors:
         """Raise InputError unless the first words of `vocabulary`, which may have more, are those of the vectors."""
         if len(vocabulary) < len(self):
             raise InputError(
-                f"the vectors are of {len(self):,} words, but the vocabulary has only {len(vocabulary):,}; "
-                "run fewwords vectors again with --force"
+                f"the vectors are of {len(self):,} words, but the vocabulary has only {len(vocabulary):,}",
+                remedy=Stage("vectors", force=True),
             )
         if Vocabulary(vocabulary.words[: len(self)], vocabulary.counts).fingerprint != self.vocabulary_fingerprint:
             raise InputError(
-                f"the vectors were made for another vocabulary of {len(self):,} words (the corpus has changed since); "
-                "run fewwords vectors again with --force"
+                f"the vectors were made for another vocabulary of {len(self):,} words (the corpus has changed since)",
+                remedy=Stage("vectors", force=True),
             )
 
     def save(self, work: str | Path) -> None:
@@ -123,23 +123,23 @@ class WordVectors:
         from safetensors import SafetensorError, safe_open
 
         path = vectors_path(work)
-        remedy = f"run fewwords vectors {work}"
+        again = Stage("vectors", work=work, force=True)
         for needed in (path, path.with_suffix(".json")):
             if not needed.is_file():
-                raise InputError(f"{needed}: no such file; {remedy}")
+                raise InputError(f"{needed}: no such file", remedy=Stage("vectors", work=work))
         facts = read_json(path.with_suffix(".json"))
         if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise InputError(f"{path.with_suffix('.json')}: does not describe word vectors; {remedy} --force")
+            raise InputError(f"{path.with_suffix('.json')}: does not describe word vectors", remedy=again)
         if sha256_of(path) != facts.get("sha256"):
-            raise InputError(f"{path}: not the file its .json describes (truncated or changed); {remedy} --force")
+            raise InputError(f"{path}: not the file its .json describes (truncated or changed)", remedy=again)
         try:
             with safe_open(path, framework="numpy") as file:
                 arrays = {name: file.get_tensor(name) for name in ("values", "has_vector")}
             vectors = cls(**arrays, vocabulary_fingerprint=facts["vocabulary"], made_from=facts["made_from"])
         except (SafetensorError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: not usable as word vectors ({error}); {remedy} --force") from None
+            raise InputError(f"{path}: not usable as word vectors ({error})", remedy=again) from None
         if (facts.get("words"), facts.get("dimensions")) != (len(vectors), vectors.size):
-            raise InputError(f"{path}: the sizes in its .json are not those of the vectors; {remedy} --force")
+            raise InputError(f"{path}: the sizes in its .json are not those of the vectors", remedy=again)
         return vectors
 
 

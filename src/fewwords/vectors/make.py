@@ -1,0 +1,36 @@
+"""The stage that makes word vectors: a prepared corpus in, `vectors/` of the work folder out."""
+
+from pathlib import Path
+
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import InputError
+from fewwords.store.locks import lock_folder
+from fewwords.vectors.imported import import_vectors
+from fewwords.vectors.settings import SkipGramSettings
+from fewwords.vectors.skip_gram import choose_vocabulary_size, train_skip_gram
+from fewwords.vectors.word_vectors import WordVectors, vectors_path
+
+
+def make_vectors(
+    work: str | Path = "work",
+    settings: SkipGramSettings | None = None,
+    *,
+    vocabulary_size: int | None = None,
+    import_file: str | Path | None = None,
+    force: bool = False,
+) -> WordVectors:
+    """Train skip-gram vectors of the first `vocabulary_size` words (default: 100,000, or what there is), or import them.
+
+    Raises InputError when vectors are there already and `force` is not given, and when corpus, settings or file cannot be used.
+    """
+    corpus = TokenCorpus.open(work)
+    if vectors_path(work).exists() and not force:
+        raise InputError(f"{vectors_path(work)}: vectors are there already; use `force` to replace them")
+    size = choose_vocabulary_size(corpus, vocabulary_size)
+    with lock_folder(Path(work), "vectors"):
+        if import_file is not None:
+            made = import_vectors(import_file, corpus.vocabulary(size))
+        else:
+            made = train_skip_gram(corpus, settings, vocabulary_size=size)
+        made.save(work)
+    return made
