@@ -37,10 +37,15 @@ def vocabulary():
     return Vocabulary(["<unk>", "<s>", "</s>", *(f"w{i}" for i in range(NUM_WORDS - 3))], counts)
 
 
-def materials(work, variant="lstm-z-w", vocabulary_size=23, base_size=12, settings=None, **changes):
-    settings = settings or TrainingSettings()
-    model_settings = settings_of(variant, **{**SMALL, **changes})
-    return gather_materials(work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size)
+def materials(work, variant="lstm-z-w", vocabulary_size=23, base_size=12, settings=None, codes_file=None, **changes):
+    return gather_materials(
+        work,
+        settings_of(variant, **{**SMALL, **changes}),
+        settings or TrainingSettings(),
+        vocabulary_size=vocabulary_size,
+        base_size=base_size,
+        codes_file=codes_file,
+    )
 
 
 def test_the_embedding_starts_from_vectors_that_fit_and_at_random_elsewhere(work, tmp_path):
