@@ -68,7 +68,7 @@ def paper(
 ) -> None:
     """Reproduce the paper's tables and figures on the corpus of a work folder, with the controls that it left out.
 
-    Each cell is a training run of its own. Finished cells are never run again and interrupted ones go on, so that the same
+    Each cell is a training run of its own. Finished cells are never run again and interrupted ones continue, so that the same
     command can be given as often as need be.
 
     \b

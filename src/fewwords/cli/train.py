@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
-from fewwords.cli.lists import comma_list
+from fewwords.cli.kneser_ney import read_order, read_thresholds
 from fewwords.cli.options import chosen_for, is_given, with_options
 from fewwords.cli.work_folder import DEFAULT_WORK, Work
 from fewwords.codes.settings import DEFAULT_BASE_SIZE
@@ -111,11 +111,11 @@ def train(
 
         estimated = train_kneser_ney(
             work,
-            _order(model, order),
+            read_order(model, order),
             vocabulary_size=vocab_size,
             words=chosen["words"],
             interpolate=interpolate,
-            prune=_thresholds(prune),
+            prune=read_thresholds(prune),
             discount_fallback=discount_fallback,
             memory_mib=memory_mib,
             output=output,
@@ -175,18 +175,3 @@ def _refuse_options(context: typer.Context, model: str) -> None:
         if is_given(context, name) and name not in _COMMON_OPTIONS and is_ngram != (name in _NGRAM_OPTIONS):
             kind = "a Kneser-Ney model" if is_ngram else "a neural model"
             raise InputError(f"{parameter.opts[0]} means nothing to {model}, {kind}; leave it out")
-
-
-def _order(model: str, order: int | None) -> int:
-    named = model.removeprefix("kn")
-    if not named and order is None:
-        raise InputError("--model kn needs the length of its n-grams: give --order 3, say, or --model kn3")
-    if named and order not in (None, int(named)):
-        raise InputError(f"--model {model} and --order {order} contradict each other; give --model kn --order {order}")
-    return int(named or order or 0)
-
-
-def _thresholds(prune: str | None) -> list[int]:
-    # blanks between them will do too
-    thresholds = (prune or "").replace(",", " ").split()
-    return comma_list("--prune", ",".join(thresholds), int, "0,0,1") if thresholds else []
