@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.codes import SparseCodes, solve_codes
-from fewwords.codes.adam import AdamSettings
+from fewwords.codes import CodingSettings, SparseCodes, solve_codes
 from fewwords.codes.atoms import unit_vectors
 from fewwords.codes.exact import WORDS_PER_BLOCK
 from fewwords.codes.objective import fitting_loss, optimality_residual
 from fewwords.corpus import TokenCorpus, prepare
 from fewwords.text.sources import BUILTIN
-from fewwords.vectors import WordVectors, train_skip_gram
+from fewwords.vectors import SkipGramSettings, WordVectors, train_skip_gram
 from fewwords.vocabulary import NUM_SPECIAL
 
 LIMIT = 8
@@ -45,7 +44,7 @@ def load_vectors(work: Path | None, quick: bool) -> NDArray[np.float32]:
     else:
         with tempfile.TemporaryDirectory() as folder:
             prepare([BUILTIN], folder)
-            vectors = train_skip_gram(TokenCorpus.open(folder), epochs=1 if quick else 5)
+            vectors = train_skip_gram(TokenCorpus.open(folder), SkipGramSettings(epochs=1 if quick else 5))
     units = unit_vectors(vectors.values[vectors.has_vector])[0]
     return np.concatenate([np.zeros((NUM_SPECIAL, vectors.size), np.float32), units])
 
@@ -72,8 +71,8 @@ def solve_with_sklearn(base: NDArray[np.float32], rare: NDArray[np.float32]) -> 
     return float(np.mean(losses))
 
 
-def limited(vectors: NDArray[np.float32], num_base: int, limit: int | None, **settings: Any) -> SparseCodes:
-    return solve_codes(vectors, num_base, max_nonzeros=limit, **settings)[0]
+def limited(vectors: NDArray[np.float32], num_base: int, limit: int | None, solver: Any = "exact") -> SparseCodes:
+    return solve_codes(vectors, num_base, CodingSettings(solver, limit))[0]
 
 
 def keep_largest(codes: SparseCodes, limit: int) -> SparseCodes:
@@ -136,7 +135,7 @@ def main() -> None:
         times["floor"].append(seconds(lambda: floor(base, rare))[0] / len(rare))
         taken, codes = seconds(lambda: limited(vectors, num_base, LIMIT))
         times["exact"].append(taken / len(rare))
-    taken, adam = seconds(lambda: limited(sample, num_base, None, solver="adam", adam=AdamSettings()))
+    taken, adam = seconds(lambda: limited(sample, num_base, None, "adam"))
     adam_time = taken / num_adam
     adam_limited = keep_largest(adam, LIMIT)
     taken, sklearn_loss = seconds(lambda: solve_with_sklearn(base, rare[chosen[:num_sklearn]]))

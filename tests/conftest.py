@@ -1,7 +1,7 @@
 """Shared fixtures: the command line run in this process, made-up prose, and the bytes of a folder."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fewwords.cli import main
+from fewwords.cli.console import Display
+from fewwords.progress import listening
 
 # Time says nothing about these properties, and other work on the machine must not turn them red.
 settings.register_profile("fewwords", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -41,6 +43,13 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
         return Outcome(int(stop.value.code or 0), out, err)
 
     return run
+
+
+@pytest.fixture
+def shown() -> Iterator[None]:
+    """Show on stderr what stages report, as the command line does."""
+    with listening(Display()):
+        yield
 
 
 def make_prose(num_sentences: int, seed: int = 0) -> str:

@@ -95,5 +95,5 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"words\.tsv: no such file; run fewwords prepare"):
+    with pytest.raises(InputError, match=r"words\.tsv: no such file; run fewwords\.prepare"):
         Vocabulary.load(tmp_path / "words.tsv")

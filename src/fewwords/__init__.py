@@ -4,68 +4,50 @@ Rare words are said in a few common ones: their embeddings and output weights ar
 some 8,000 common words (Chen et al., ACL 2016). What users come for has a name here; nothing is imported before it is asked for.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fewwords.cores import share_cores
+from fewwords.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fewwords.codes.explain import explain
-    from fewwords.codes.make import make_codes
-    from fewwords.codes.sparse_codes import SparseCodes
-    from fewwords.corpus.prepare import prepare
-    from fewwords.errors import InputError
-    from fewwords.evaluation.evaluate import evaluate
-    from fewwords.evaluation.mix import mix
-    from fewwords.layers.embedding import CodedEmbedding
-    from fewwords.layers.output import CodedOutput
-    from fewwords.losses.nce import NoiseContrastiveLoss
-    from fewwords.training.train import train
-    from fewwords.use.text_model import load
-    from fewwords.vectors.make import make_vectors
+    from fewwords.cli.console import show_progress as show_progress
+    from fewwords.codes.explain import explain as explain
+    from fewwords.codes.make import make_codes as make_codes
+    from fewwords.codes.sparse_codes import SparseCodes as SparseCodes
+    from fewwords.corpus.make import prepare as prepare
+    from fewwords.errors import InputError as InputError
+    from fewwords.evaluation.evaluate import evaluate as evaluate
+    from fewwords.evaluation.mix import mix as mix
+    from fewwords.layers.embedding import CodedEmbedding as CodedEmbedding
+    from fewwords.layers.output import CodedOutput as CodedOutput
+    from fewwords.losses.nce import NoiseContrastiveLoss as NoiseContrastiveLoss
+    from fewwords.training.train import train as train
+    from fewwords.use.text_model import TextModel as TextModel
+    from fewwords.use.text_model import load as load
+    from fewwords.vectors.make import make_vectors as make_vectors
 
 __version__ = "0.1.0"
 share_cores()
 
 _PLACES = {
-    "load": "fewwords.use.text_model",
-    "prepare": "fewwords.corpus.prepare",
-    "make_vectors": "fewwords.vectors.make",
-    "make_codes": "fewwords.codes.make",
-    "train": "fewwords.training.train",
-    "evaluate": "fewwords.evaluation.evaluate",
-    "mix": "fewwords.evaluation.mix",
-    "explain": "fewwords.codes.explain",
-    "SparseCodes": "fewwords.codes.sparse_codes",
-    "CodedEmbedding": "fewwords.layers.embedding",
-    "CodedOutput": "fewwords.layers.output",
-    "NoiseContrastiveLoss": "fewwords.losses.nce",
-    "InputError": "fewwords.errors",
+    "load": "use.text_model",
+    "prepare": "corpus.make",
+    "make_vectors": "vectors.make",
+    "make_codes": "codes.make",
+    "train": "training.train",
+    "evaluate": "evaluation.evaluate",
+    "mix": "evaluation.mix",
+    "explain": "codes.explain",
+    "show_progress": "cli.console",
+    "TextModel": "use.text_model",
+    "SparseCodes": "codes.sparse_codes",
+    "CodedEmbedding": "layers.embedding",
+    "CodedOutput": "layers.output",
+    "NoiseContrastiveLoss": "losses.nce",
+    "InputError": "errors",
 }
-__all__ = [
-    "CodedEmbedding",
-    "CodedOutput",
-    "InputError",
-    "NoiseContrastiveLoss",
-    "SparseCodes",
-    "evaluate",
-    "explain",
-    "load",
-    "make_codes",
-    "make_vectors",
-    "mix",
-    "prepare",
-    "train",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'fewwords' has no attribute {name!r}")
-    found = getattr(import_module(_PLACES[name]), name)
-    globals()[name] = found
-    return found
+__getattr__ = lazy_names(__name__, _PLACES)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_PLACES, "__version__"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Stage
 from fewwords.store.files import atomic_write
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
@@ -86,11 +86,10 @@ class Vocabulary:
                     words.append(word)
                     counts.append(int(count))
         except FileNotFoundError:
-            raise InputError(f"{path}: no such file; run fewwords prepare") from None
+            raise InputError(f"{path}: no such file", remedy=Stage("prepare")) from None
         except ValueError:
-            raise InputError(
-                f"{path}: line {len(counts) + 1} is not 'rank, word, count'; run fewwords prepare"
-            ) from None
+            place = f"{path}: line {len(counts) + 1}"
+            raise InputError(f"{place} is not 'rank, word, count'", remedy=Stage("prepare")) from None
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:
             raise InputError(f"{path}: the special words {' '.join(SPECIAL_WORDS)} do not come first")
         return cls(words, np.array(counts, dtype=np.int64))

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from fewwords import __version__, console
+from fewwords import __version__
 from fewwords.cli import app, main
-from fewwords.console import Progress, duration, quantity
 from fewwords.corpus import TokenCorpus, prepare
 
 COMMANDS = [name for name in (info.name for info in app.registered_commands) if name]
@@ -35,7 +34,7 @@ def work(tmp_path_factory: pytest.TempPathFactory, prose: Callable[..., str]) ->
     return folder / "work"
 
 
-def test_help_shows_the_way_of_the_data(command: Command) -> None:
+def test_help_shows_the_pipeline(command: Command) -> None:
     outcome = command("--help")
     assert (outcome.code, outcome.err) == (0, "")
     assert "--prepare-->" in outcome.out
@@ -59,7 +58,7 @@ def test_every_command_has_examples(command: Command, name: str) -> None:
 def test_help_says_the_defaults(command: Command) -> None:
     words = " ".join(re.sub(r"[│\s]+", " ", command("prepare", "--help").out).split())
     assert "[default: 100,000, at most a twentieth" in words
-    assert "[default: one a core]" in words
+    assert "[default: one per core]" in words
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -90,7 +89,7 @@ def test_version(command: Command) -> None:
         ["prepare", "x", "--min-words", "0"],
         ["prepare", "x", "--max-words", "2"],
         ["prepare", "x", "--work"],
-        ["corpus", ".", "--sample", "-1"],
+        ["corpus", "--work", ".", "--sample", "-1"],
     ],
 )
 def test_wrong_usage_is_one_line(
@@ -114,11 +113,11 @@ def test_results_on_stdout_and_logs_on_stderr(tmp_path: Path, prose: Callable[..
     assert "preparing: " not in outcome.out
     assert [line.split(":")[0] for line in outcome.err.splitlines()][:4] == ["preparing", "dev", "test", "shuffling"]
     assert "\x1b" not in outcome.out + outcome.err
-    assert command("corpus", tmp_path / "work").out == outcome.out
+    assert command("corpus", "--work", tmp_path / "work").out == outcome.out
 
 
 def test_the_table_says_what_the_description_says(work: Path, command: Command) -> None:
-    out = command("corpus", work).out
+    out = command("corpus", "--work", work).out
     description = TokenCorpus.open(work).description
     for part, sizes in description["parts"].items():
         assert re.search(rf"{part}\W+{sizes['words']:,}\W+{sizes['sentences']:,}\W", out)
@@ -129,14 +128,16 @@ def test_sample(work: Path, command: Command) -> None:
     corpus = TokenCorpus.open(work)
     words = corpus.vocabulary().words
     expected = [" ".join(words[rank] for rank in sentence) for sentence in corpus.part("train").sentences(0, 4)]
-    outcome = command("corpus", work, "--sample", 4)
+    outcome = command("corpus", "--work", work, "--sample", 4)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines() == expected
-    assert len(command("corpus", work, "--sample", 10**6).out.splitlines()) == corpus.part("train").num_sentences
+    assert (
+        len(command("corpus", "--work", work, "--sample", 10**6).out.splitlines()) == corpus.part("train").num_sentences
+    )
 
 
 def test_json(work: Path, command: Command) -> None:
-    outcome = command("corpus", work, "--json")
+    outcome = command("corpus", "--work", work, "--json")
     assert (outcome.code, outcome.err) == (0, "")
     assert json.loads(outcome.out) == TokenCorpus.open(work).description
 
@@ -197,7 +198,7 @@ def test_the_same_in_a_process_of_its_own(tmp_path: Path) -> None:
 def test_a_reader_that_has_gone_is_no_error(work: Path, options: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "fewwords", "corpus", str(work), *options]
+    command = [sys.executable, "-m", "fewwords", "corpus", "--work", str(work), *options]
     # with buffers, as in a shell: then the last words are written when the program ends
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     try:
@@ -250,38 +251,16 @@ def test_main_takes_its_arguments_from_the_shell(
     assert __version__ in capsys.readouterr().out
 
 
-def test_progress_is_plain_lines_where_there_is_no_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", ["corpus", "vectors", "codes"])
+def test_a_work_folder_given_as_an_argument_is_told_how_to_type_it(command: Command, work: Path, name: str) -> None:
+    outcome = command(name, work)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert len(outcome.err.splitlines()) == 1
+    assert outcome.err.endswith(f"type fewwords {name} --work {work}\n")
+
+
+def test_the_work_folder_is_work_unless_told_otherwise(
+    command: Command, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = iter([0.0, 5.0, 12.0, 13.0, 40.0, 60.0])
-    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
-    with Progress("reading", 1000, "words") as progress:
-        progress.advance(100, 2000)  # too soon for a line
-        progress.advance(150, 4000, status="file")
-        progress.advance(0, 0)
-        progress.advance(250, 94_000)
-    assert capsys.readouterr().err.splitlines() == [
-        "reading: 25%, 6.0 k words, 500 words/s, 0:36 left, file",
-        "reading: 50%, 100.0 k words, 2.5 k words/s, 0:40 left, file",
-        "reading: 100.0 k words in 1:00, 1.7 k words/s",
-    ]
-
-
-def test_progress_says_nothing_more_after_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="x"), Progress("reading", None, "words"):
-        raise ValueError("x")
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0:00"), (59.4, "0:59"), (59.6, "1:00"), (75, "1:15"), (3675, "1:01:15")]
-)
-def test_duration(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (950, "950"), (12_345, "12.3 k"), (4_000_000, "4.0 M"), (1.6e9, "1.6 G")]
-)
-def test_quantity(value: float, text: str) -> None:
-    assert quantity(value) == text
+    monkeypatch.chdir(work.parent)
+    assert command("corpus") == command("corpus", "--work", work)

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from fewwords.codes import solve_codes
-from fewwords.codes.adam import AdamSettings, loss_and_gradient
+from fewwords.codes.adam import loss_and_gradient
 from fewwords.codes.objective import fitting_loss
+from fewwords.codes.settings import AdamSettings, CodingSettings
 
 
 def clustered(num_atoms: int, num_words: int, dimensions: int, seed: int) -> tuple[np.ndarray, int]:
@@ -24,7 +25,7 @@ def solved() -> tuple:
     vectors, num_base = clustered(300, 60, 100, seed=0)
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     settings = AdamSettings(steps=400, learning_rate=0.002, trace_every=100)
-    codes, trace = solve_codes(vectors, num_base, solver="adam", max_nonzeros=None, adam=settings)
+    codes, trace = solve_codes(vectors, num_base, CodingSettings(solver="adam", max_nonzeros=None, adam=settings))
     return vectors, unit, num_base, codes, trace
 
 
@@ -54,13 +55,13 @@ def test_trace_tells_of_falling_loss_and_growing_sparsity(solved: tuple) -> None
 def test_exact_is_at_least_as_good_with_as_many_words(solved: tuple) -> None:
     vectors, unit, num_base, _, _ = solved
     settings = AdamSettings(steps=400, learning_rate=0.002)
-    adam, _ = solve_codes(vectors, num_base, solver="adam", max_nonzeros=8, adam=settings)
-    exact, _ = solve_codes(vectors, num_base, max_nonzeros=8)
+    adam, _ = solve_codes(vectors, num_base, CodingSettings(solver="adam", max_nonzeros=8, adam=settings))
+    exact, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=8))
     adam_loss, exact_loss = (fitting_loss(codes, unit[:num_base], unit[num_base:]) for codes in (adam, exact))
     assert np.diff(adam.offsets).max() <= 8
     assert exact_loss.mean() < adam_loss.mean()
     # With no limit the exact loss is the least there is, for every word.
-    free, _ = solve_codes(vectors, num_base, max_nonzeros=None)
+    free, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=None))
     assert (fitting_loss(free, unit[:num_base], unit[num_base:]) <= adam_loss + 1e-6).all()
 
 
@@ -68,8 +69,8 @@ def test_without_penalties_adam_finds_the_exact_optimum() -> None:
     vectors, num_base = clustered(20, 10, 30, seed=1)
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     settings = AdamSettings(steps=3000, learning_rate=0.003, w_alpha=0, w_beta=0, threshold=0, num_start=20)
-    adam, _ = solve_codes(vectors, num_base, solver="adam", max_nonzeros=None, adam=settings)
-    exact, _ = solve_codes(vectors, num_base, max_nonzeros=None)
+    adam, _ = solve_codes(vectors, num_base, CodingSettings(solver="adam", max_nonzeros=None, adam=settings))
+    exact, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=None))
     np.testing.assert_allclose(
         fitting_loss(adam, unit[:num_base], unit[num_base:]),
         fitting_loss(exact, unit[:num_base], unit[num_base:]),
@@ -80,7 +81,7 @@ def test_without_penalties_adam_finds_the_exact_optimum() -> None:
 def test_without_the_cap_words_die_and_are_rescued() -> None:
     vectors, num_base = clustered(300, 30, 40, seed=2)
     settings = AdamSettings(steps=300, learning_rate=0.005, cap=1e9)
-    codes, trace = solve_codes(vectors, num_base, solver="adam", adam=settings)
+    codes, trace = solve_codes(vectors, num_base, CodingSettings(solver="adam", adam=settings))
     assert trace.endings["rescued"] > 0
     assert codes.num_rare == 30
 
@@ -89,7 +90,7 @@ def test_a_word_opposed_to_all_base_words_is_coded() -> None:
     base = np.abs(np.random.default_rng(3).standard_normal((20, 10)))
     vectors = np.concatenate([base, -base[:2]]).astype(np.float32)
     codes, trace = solve_codes(
-        vectors, 20, solver="adam", normalise=False, adam=AdamSettings(steps=200, learning_rate=0.01)
+        vectors, 20, CodingSettings(solver="adam", adam=AdamSettings(steps=200, learning_rate=0.01)), normalise=False
     )
     assert trace.endings == {"rescued": 2}
     for word in (20, 21):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 from sklearn.linear_model import Lasso, lars_path
 
-from fewwords.codes import SparseCodes, exact, solve_codes
+from fewwords.codes import CodingSettings, SparseCodes, exact, solve_codes
 from fewwords.codes.atoms import unit_vectors
 from fewwords.codes.objective import fitting_loss, optimality_residual
 
@@ -50,7 +50,7 @@ def on_simplex(atoms: np.ndarray, word: np.ndarray) -> np.ndarray:
 
 def test_no_limit_is_non_negative_least_squares() -> None:
     vectors, num_base = problem(40, 20, 30, seed=0)
-    codes, trace = solve_codes(vectors, num_base, max_nonzeros=None, tolerance=1e-6)
+    codes, trace = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=None), tolerance=1e-6)
     assert trace.endings["optimal"] == 20
     expected = [nnls(vectors[3:num_base].T.astype(float), word.astype(float))[0] for word in vectors[num_base:]]
     np.testing.assert_allclose(dense(codes)[:, 3:], expected, atol=1e-5)
@@ -60,7 +60,7 @@ def test_no_limit_is_non_negative_least_squares() -> None:
 
 def test_no_limit_is_the_end_of_the_lars_path() -> None:
     vectors, num_base = problem(30, 5, 25, seed=1)
-    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, tolerance=1e-6)
+    codes, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=None), tolerance=1e-6)
     for code, word in zip(dense(codes), vectors[num_base:].astype(float), strict=True):
         path = lars_path(vectors[3:num_base].T.astype(float), word, method="lasso", positive=True, max_iter=1000)[2]
         # The path's end is itself only near the optimum, which non-negative least squares finds to 1e-8.
@@ -69,7 +69,7 @@ def test_no_limit_is_the_end_of_the_lars_path() -> None:
 
 def test_sum_to_one_is_the_lasso_whose_penalty_is_the_multiplier() -> None:
     vectors, num_base = problem(60, 12, 15, seed=2)
-    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, sum_to_one=True)
+    codes, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=None, sum_to_one=True))
     atoms = vectors[3:num_base].astype(float)
     compared = 0
     for code, word in zip(dense(codes)[:, 3:].astype(float), vectors[num_base:].astype(float), strict=True):
@@ -85,7 +85,7 @@ def test_sum_to_one_is_the_lasso_whose_penalty_is_the_multiplier() -> None:
 
 def test_sum_to_one_against_quadratic_programming() -> None:
     vectors, num_base = problem(15, 10, 8, seed=3)
-    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, sum_to_one=True)
+    codes, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=None, sum_to_one=True))
     for code, word in zip(dense(codes)[:, 3:], vectors[num_base:], strict=True):
         assert code.sum() == pytest.approx(1, abs=1e-6)
         np.testing.assert_allclose(code, on_simplex(vectors[3:num_base].astype(float), word), atol=1e-3)
@@ -96,7 +96,7 @@ def test_lengths_count_without_normalisation(sum_to_one: bool) -> None:
     vectors, num_base = problem(15, 8, 6, seed=4)
     lengths = np.random.default_rng(4).uniform(0.2, 5, (len(vectors), 1)).astype(np.float32)
     vectors *= lengths
-    codes, _ = solve_codes(vectors, num_base, max_nonzeros=None, sum_to_one=sum_to_one, normalise=False)
+    codes, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=None, sum_to_one=sum_to_one), normalise=False)
     atoms = vectors[3:num_base].astype(float)
     for code, word in zip(dense(codes)[:, 3:], vectors[num_base:].astype(float), strict=True):
         expected = on_simplex(atoms, word) if sum_to_one else nnls(atoms.T, word)[0]
@@ -108,7 +108,7 @@ def test_lengths_count_without_normalisation(sum_to_one: bool) -> None:
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_limited_codes_against_all_supports(limit: int, sum_to_one: bool) -> None:
     vectors, num_base = problem(10, 30, 8, seed=5)
-    codes, _ = solve_codes(vectors, num_base, max_nonzeros=limit, sum_to_one=sum_to_one)
+    codes, _ = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=limit, sum_to_one=sum_to_one))
     losses = fitting_loss(codes, vectors[:num_base], vectors[num_base:])
     atoms = vectors[3:num_base].astype(float)
     best = np.full(len(losses), np.inf)
@@ -166,7 +166,7 @@ def test_optimality_conditions_hold(
     rare[~rare.any(axis=1)] = 1
     vectors = np.concatenate([random.standard_normal((3, dimensions)), base, rare]).astype(np.float32)
     num_base = num_atoms + 3
-    codes, trace = solve_codes(vectors, num_base, max_nonzeros=limit, sum_to_one=sum_to_one, jobs=1)
+    codes, trace = solve_codes(vectors, num_base, CodingSettings(max_nonzeros=limit, sum_to_one=sum_to_one), jobs=1)
     assert codes.num_rare == 8
     assert trace.endings["unfinished"] == 0
     assert np.diff(codes.offsets).min() >= 1
@@ -210,8 +210,8 @@ def test_same_result_for_any_number_of_jobs(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("sum_to_one", [False, True])
 def test_the_gram_matrix_is_only_a_matter_of_speed(monkeypatch: pytest.MonkeyPatch, sum_to_one: bool) -> None:
     vectors, num_base = problem(150, 60, 20, seed=8)
-    with_gram, _ = solve_codes(vectors, num_base, sum_to_one=sum_to_one)
+    with_gram, _ = solve_codes(vectors, num_base, CodingSettings(sum_to_one=sum_to_one))
     monkeypatch.setattr(exact, "LARGEST_GRAM_BYTES", 0)
-    without, _ = solve_codes(vectors, num_base, sum_to_one=sum_to_one)
+    without, _ = solve_codes(vectors, num_base, CodingSettings(sum_to_one=sum_to_one))
     assert np.array_equal(with_gram.indices, without.indices)
     np.testing.assert_allclose(with_gram.values, without.values, atol=1e-6)

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fewwords.codes.settings import CodingSettings
 from fewwords.cli import main
 from fewwords.codes.explain import Explanation, _labels, explain, plot_codes
 from fewwords.codes.make import load_codes, make_codes
 from fewwords.codes.quality import measure_quality
+from fewwords.codes.settings import CodingSettings
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.codes.stems import stems
 from fewwords.corpus import Settings, TokenCorpus, prepare
@@ -71,7 +73,7 @@ def test_codes_are_found_again_and_belong_to_the_corpus(work: Path) -> None:
     larger = make_codes(work, 43, NUM_BASE).codes
     assert load_codes(work, 40).num_words == made.num_words
     assert load_codes(work).num_words == larger.num_words
-    with pytest.raises(InputError, match="no such codes; run fewwords codes"):
+    with pytest.raises(InputError, match=r"no such codes; run fewwords\.make_codes"):
         load_codes(work, 41)
     (work / "corpus" / "words.tsv").write_text((work / "corpus" / "words.tsv").read_text().replace("wordaa", "other"))
     with pytest.raises(InputError, match="another vocabulary"):
@@ -80,7 +82,7 @@ def test_codes_are_found_again_and_belong_to_the_corpus(work: Path) -> None:
 
 def test_one_run_at_a_time_and_no_overwriting(work: Path) -> None:
     made = make_codes(work, 43, NUM_BASE)
-    with pytest.raises(InputError, match="codes are there already; use --force"):
+    with pytest.raises(InputError, match="codes are there already; use `force`"):
         make_codes(work, 43, NUM_BASE)
     with lock_folder(work, "codes"), pytest.raises(InputError, match="another fewwords codes is at work"):
         make_codes(work, 43, NUM_BASE, force=True)
@@ -91,7 +93,7 @@ def test_one_run_at_a_time_and_no_overwriting(work: Path) -> None:
 
 def test_codes_of_other_settings_are_not_taken_for_the_usual_ones(work: Path) -> None:
     made = make_codes(work, 43, NUM_BASE).codes
-    make_codes(work, 43, NUM_BASE, max_nonzeros=1, path=codes_path(work, 43, NUM_BASE, "-n1"))
+    make_codes(work, 43, NUM_BASE, CodingSettings(max_nonzeros=1), path=codes_path(work, 43, NUM_BASE, "-n1"))
     assert (work / "codes" / "v43-b20-n1.safetensors").is_file()
     assert load_codes(work).values.tobytes() == made.values.tobytes()
 
@@ -116,7 +118,7 @@ def test_a_word_without_a_vector_is_coded_as_unknown(work: Path) -> None:
         (["--vocab-size", "1000"], "the corpus has 43 words"),
         (["--base-size", "40"], "at least one must be left to code"),
         (["--base-size", "0"], "at least one must be left to code"),
-        (["--base-size", "20", "--max-nonzeros", "-1"], "at most -1 non-zeros"),
+        (["--base-size", "20", "--max-nonzeros", "-1"], "--max-nonzeros -1"),
         (["--base-size", "20", "--solver", "adam", "--sum-to-one"], "exact solver"),
     ],
 )
@@ -124,7 +126,7 @@ def test_sizes_that_do_not_fit(
     work: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["codes", str(work), *arguments])
+        main(["codes", "--work", str(work), *arguments])
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
     assert not (work / "codes").exists()
@@ -142,16 +144,16 @@ def test_vectors_of_fewer_words(work: Path) -> None:
 def test_existing_codes_are_kept(work: Path) -> None:
     path = make_codes(work, None, NUM_BASE).path
     before = path.read_bytes()
-    with pytest.raises(InputError, match="--force"):
-        make_codes(work, None, NUM_BASE, sum_to_one=True)
+    with pytest.raises(InputError, match="`force`"):
+        make_codes(work, None, NUM_BASE, settings=CodingSettings(sum_to_one=True))
     assert path.read_bytes() == before
-    make_codes(work, None, NUM_BASE, sum_to_one=True, force=True)
+    make_codes(work, None, NUM_BASE, settings=CodingSettings(sum_to_one=True), force=True)
     assert path.read_bytes() != before
 
 
 def test_command_line(work: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["codes", str(work), "--base-size", str(NUM_BASE)])
+        main(["codes", "--work", str(work), "--base-size", str(NUM_BASE)])
     assert stopped.value.code == 0
     output = capsys.readouterr().out
     assert "fitting loss" in output

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from fewwords.codes import nearest_codes, random_codes, solve_codes
+from fewwords.codes import CodingSettings, nearest_codes, random_codes, solve_codes
 from fewwords.errors import InputError
 
 
@@ -33,7 +33,7 @@ def test_a_rare_word_without_a_direction_is_refused_by_row() -> None:
 def test_base_words_without_a_direction_are_no_atoms() -> None:
     table = vectors()
     table[[0, 1, 2, 10]] = 0
-    codes, _ = solve_codes(table, 20, max_nonzeros=None)
+    codes, _ = solve_codes(table, 20, CodingSettings(max_nonzeros=None))
     assert not np.isin(codes.indices, [0, 1, 2, 10]).any()
     table[3:20] = 0
     with pytest.raises(InputError, match="every base word"):
@@ -47,16 +47,26 @@ def test_base_words_without_a_direction_are_no_atoms() -> None:
         ({"num_base": 30}, "30 base words"),
         ({"num_base": 31}, "31 base words"),
         ({"num_base": 3}, "special"),
-        ({"num_base": 20, "max_nonzeros": 0}, "non-zeros"),
         ({"num_base": 20, "tolerance": 0.0}, "tolerance"),
         ({"num_base": 20, "jobs": 0}, "jobs"),
-        ({"num_base": 20, "solver": "magic"}, "magic"),
-        ({"num_base": 20, "solver": "adam", "sum_to_one": True}, "adam"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(arguments: dict, message: str) -> None:
+def test_arguments_that_make_no_sense_are_refused(arguments: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         solve_codes(vectors(), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_nonzeros": 0}, "max_nonzeros"),
+        ({"solver": "magic"}, "magic"),
+        ({"solver": "adam", "sum_to_one": True}, "adam"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CodingSettings(**settings)
 
 
 def test_vectors_of_a_wrong_shape_are_refused() -> None:
@@ -65,7 +75,7 @@ def test_vectors_of_a_wrong_shape_are_refused() -> None:
 
 
 def test_what_the_codes_were_made_from_is_kept() -> None:
-    codes, trace = solve_codes(vectors(), 20, max_nonzeros=2, made_from={"vectors": "0a1b"})
+    codes, trace = solve_codes(vectors(), 20, CodingSettings(max_nonzeros=2), made_from={"vectors": "0a1b"})
     assert codes.made_from["vectors"] == "0a1b"
     assert codes.made_from["max_nonzeros"] == 2
     assert sum(trace.endings.values()) == 10

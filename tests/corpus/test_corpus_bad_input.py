@@ -303,12 +303,12 @@ def test_killed_in_the_middle(tmp_path: Path, at_work: "subprocess.Popen[bytes]"
     at_work.wait(60)
     assert (work / f".corpus.{at_work.pid}.unfinished").exists()
     assert not (work / "corpus").exists()
-    check_refused(command("corpus", work), str(work), "unfinished; run fewwords prepare again")
+    check_refused(command("corpus", "--work", work), str(work), "unfinished; run fewwords prepare SOURCE --work")
     outcome = command("prepare", good, "--work", work, "-j", 1)
     assert outcome.code == 0
     assert "left unfinished by an earlier run; starting over" in outcome.err
     assert [entry.name for entry in work.iterdir()] == ["corpus"]
-    assert command("corpus", work).code == 0
+    assert command("corpus", "--work", work).code == 0
 
 
 @needs_posix
@@ -424,7 +424,7 @@ def test_a_failing_run_leaves_the_old_corpus(
 def test_a_damaged_description(tmp_path: Path, command: Command, content: str, wrong: str) -> None:
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "corpus.json").write_text(content)
-    check_refused(command("corpus", tmp_path), "corpus.json", wrong)
+    check_refused(command("corpus", "--work", tmp_path), "corpus.json", wrong)
 
 
 def test_a_part_that_was_cut(tmp_path: Path, good: Path, command: Command) -> None:
@@ -432,11 +432,11 @@ def test_a_part_that_was_cut(tmp_path: Path, good: Path, command: Command) -> No
     assert command("prepare", good, "--work", work, "-j", 1).code == 0
     train = work / "corpus" / "train.tokens"
     train.write_bytes(train.read_bytes()[:-1])
-    check_refused(command("corpus", work, "--sample", 1), str(train), "run fewwords prepare again")
+    check_refused(command("corpus", "--work", work, "--sample", 1), str(train), "run fewwords prepare SOURCE --force")
 
 
 def test_no_corpus_at_all(tmp_path: Path, command: Command) -> None:
-    check_refused(command("corpus", tmp_path), str(tmp_path), "no prepared corpus", "run fewwords prepare")
+    check_refused(command("corpus", "--work", tmp_path), str(tmp_path), "no prepared corpus", "run fewwords prepare")
 
 
 def test_from_python_it_is_an_ordinary_exception(tmp_path: Path) -> None:

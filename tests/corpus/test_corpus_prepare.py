@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import random
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fewwords.corpus import Settings, TokenCorpus, merge, prepare, workers
+from fewwords.corpus import Settings, TokenCorpus, make, merge, prepare, workers
 from fewwords.errors import InputError
 from fewwords.text import formats
 from fewwords.text.clean import clean_text
@@ -122,6 +121,7 @@ def test_parts_may_be_empty(tmp_path: Path, text: str, dev_words: int, test_word
     assert sum(sizes) == len(naive_sentences(text))
 
 
+@pytest.mark.usefixtures("shown")
 def test_small_corpora_get_smaller_parts_and_say_so(
     tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,7 +164,7 @@ def test_hashes_are_those_of_the_source_and_the_files(corpus: TokenCorpus, text:
 
 
 def test_coverage_counts_running_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["fewwords.corpus.prepare"], "COVERAGE_SIZES", (4, 5, 10_000))
+    monkeypatch.setattr(make, "COVERAGE_SIZES", (4, 5, 10_000))
     (tmp_path / "train").write_text("a a a a b b c\n")
     (tmp_path / "dev").write_text("a b z z\n")
     corpus = prepare(
@@ -380,12 +380,12 @@ def test_the_corpus_opens_from_the_work_folder_and_from_its_own(corpus: TokenCor
     [
         ({"sources": []}, "no source was named"),
         ({"sources": ["text"], "train": ["text"], "dev": ["text"]}, "not both"),
-        ({"train": ["text"]}, "--train and --dev"),
-        ({"dev": ["text"]}, "--train and --dev"),
-        ({"train": ["text"], "dev": ["text"], "settings": Settings(dedup=True)}, "--dedup"),
-        ({"sources": ["text"], "jobs": 0}, "--jobs 0"),
-        ({"sources": ["text"], "dev_words": -1}, "--dev-words -1"),
-        ({"sources": ["text"], "dev_words": 10**9}, "--dev-words 1000000000"),
+        ({"train": ["text"]}, "`train` and `dev`"),
+        ({"dev": ["text"]}, "`train` and `dev`"),
+        ({"train": ["text"], "dev": ["text"], "settings": Settings(dedup=True)}, "`dedup`"),
+        ({"sources": ["text"], "jobs": 0}, "`jobs` 0"),
+        ({"sources": ["text"], "dev_words": -1}, "`dev_words` -1"),
+        ({"sources": ["text"], "dev_words": 10**9}, "`dev_words` 1000000000"),
         ({"sources": ["text", "text"]}, "given twice"),
     ],
 )
@@ -403,5 +403,5 @@ def test_settings_that_cannot_be_are_refused(
     "wrong", [{"min_words": 0}, {"min_words": 5, "max_words": 4}, {"numbers": "roman"}, {"seed": -1}, {"seed": 1 << 63}]
 )
 def test_wrong_settings_are_named(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="--"):
+    with pytest.raises(InputError, match=f"`{'|'.join(wrong)}`"):
         Settings(**wrong)

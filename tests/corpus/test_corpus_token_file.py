@@ -67,7 +67,7 @@ def test_a_cut_or_longer_file_is_refused(path: Path, sentences: list[list[int]],
         st.one_of(st.integers(0, len(content) - 1).map(lambda end: content[:end]), st.just(content + b"x"))
     )
     path.write_bytes(wrong)
-    with pytest.raises(InputError, match=r"not a whole token file.*run fewwords prepare again"):
+    with pytest.raises(InputError, match=r"not a whole token file.*run fewwords\.prepare\(sources, force=True\)"):
         TokenFile(path)
 
 
@@ -117,7 +117,7 @@ def test_a_header_that_does_not_fit_is_refused(path: Path, layout: object) -> No
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"part\.tokens: no such file; run fewwords prepare"):
+    with pytest.raises(InputError, match=r"part\.tokens: no such file; run fewwords\.prepare"):
         TokenFile(tmp_path / "part.tokens")
 
 

@@ -163,7 +163,7 @@ def test_summary_and_json(folder: Path, command: Callable[..., object]) -> None:
         "without </s>",
         "out of vocabulary",
         "rare words",
-        "dense twin",
+        "uncompressed version",
         "codes",
     ):
         assert expected in summary.out

@@ -15,7 +15,7 @@ import torch
 
 from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.evaluation.evaluate import evaluate
-from fewwords.evaluation.mix import mix_models
+from fewwords.evaluation.mix import mix as mix_models
 from fewwords.models.kneser_ney import KneserNey, estimate
 from fewwords.models.load import load
 from fewwords.models.neural.folder import save_neural

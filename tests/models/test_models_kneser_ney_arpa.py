@@ -112,6 +112,7 @@ def test_reads_files_of_others(tmp_path: Path) -> None:
     same_trie(read_arpa(path), model)
 
 
+@pytest.mark.usefixtures("shown")
 def test_file_without_unknown_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "open.arpa"
     path.write_text(SMALL.replace("-1\t<unk>\n", "").replace("ngram 1=5", "ngram 1=4"))

@@ -188,7 +188,7 @@ def test_words_that_never_occur_have_a_probability() -> None:
         ({"discount_fallback": (0.5, 1)}, "three numbers above 0"),
         ({"discount_fallback": (0.5, 1, 3)}, "three numbers above 0"),
         ({"discount_fallback": (0, 1, 2)}, "three numbers above 0"),
-        ({"discount_fallback": None}, "too little text for the discounts: .*--discount-fallback"),
+        ({"discount_fallback": None}, "too little text for the discounts: .*`discount_fallback`"),
         ({"memory_mib": 0}, "0 MiB of memory"),
         ({"max_words": 0}, "0 words: choose 1 or more"),
         ({"vocabulary": make_vocabulary(6)}, "5 words and the vocabulary has 6"),

@@ -49,12 +49,13 @@ def small_plan(**changes):
     return make_plan(2_000, [30], arguments.pop("models"), **arguments)
 
 
+@pytest.mark.usefixtures("shown")
 def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
     plan = small_plan()
     assert run_plan(work, plan, base_size=BASE_SIZE, threads=1) == {}
     records = {cell.name: read_record(work, cell) for cell in plan}
     before = {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
-    monkeypatch.setattr(cells, "train", lambda *_, **__: pytest.fail("a finished cell was trained again"))
+    monkeypatch.setattr(cells, "train_neural", lambda *_, **__: pytest.fail("a finished cell was trained again"))
     assert run_plan(work, plan, base_size=BASE_SIZE, threads=1) == {}
     assert before == {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
     status = plan_status(work, plan, 5_000)
@@ -112,7 +113,7 @@ def test_an_interrupted_cell_goes_on(work, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             run_cell(work, cell, base_size=BASE_SIZE, threads=1)
     assert read_record(work, cell) is None
-    monkeypatch.setattr(cells, "train", lambda *_, **__: pytest.fail("the training was done"))
+    monkeypatch.setattr(cells, "train_neural", lambda *_, **__: pytest.fail("the training was done"))
     assert run_cell(work, cell, base_size=BASE_SIZE, threads=1)["name"] == cell.name
 
 
@@ -122,7 +123,7 @@ def test_a_failing_cell_stops_no_other(work, monkeypatch):
     def fail(*_, **__):
         raise InputError("no luck")
 
-    monkeypatch.setattr(cells, "train", fail)
+    monkeypatch.setattr(cells, "train_neural", fail)
     failures = run_plan(work, plan, base_size=BASE_SIZE, threads=1)
     assert failures == {"lstm-z-v30-w2k": "no luck", "lstm-z-v20-w2k": "no luck"}
     assert all(read_record(work, cell) for cell in plan if cell.model == "kn3")

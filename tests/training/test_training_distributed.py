@@ -19,7 +19,7 @@ from fewwords.training import run as run_file
 from fewwords.training.checkpoint import read_checkpoint
 from fewwords.training.distributed import Group, joined_group
 from fewwords.training.gradients import clip_gradients, collect_gradients
-from fewwords.training.loop import train
+from fewwords.training.loop import train_neural as train
 from fewwords.training.objective import make_objective
 from fewwords.training.settings import TrainingSettings
 from fewwords.training.start import gather_materials, start_model

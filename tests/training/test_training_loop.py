@@ -25,7 +25,7 @@ from fewwords.models.neural.variants import settings_of
 from fewwords.training import run as run_file
 from fewwords.training.checkpoint import find_checkpoint, read_checkpoint
 from fewwords.training.held_out import HeldOut
-from fewwords.training.loop import train
+from fewwords.training.loop import train_neural as train
 from fewwords.training.objective import make_objective
 from fewwords.training.record import read_lines
 from fewwords.training.run import MOST_RESTORES
@@ -104,6 +104,7 @@ def test_the_same_seed_gives_the_same_run_and_another_does_not(run, tmp_path):
     assert (tmp_path / "a/model.safetensors").read_bytes() != (tmp_path / "c/model.safetensors").read_bytes()
 
 
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w", "lbl5", "lbl5-w"])
 @pytest.mark.parametrize("stop_at", [7, 31])
 def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch, capsys, variant, stop_at):
@@ -121,15 +122,18 @@ def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch,
     with pytest.raises(KeyboardInterrupt):
         run("parts", variant, model)
     assert signal.getsignal(signal.SIGINT) is before
-    assert "--resume goes on" in capsys.readouterr().err
+    assert "--resume continues" in capsys.readouterr().err
     assert read_checkpoint(tmp_path / "parts/checkpoint").state["run"]["steps"] == stop_at
     assert not (tmp_path / "parts/model.json").exists()
-    with pytest.raises(InputError, match="--resume"):
+    with pytest.raises(InputError, match="`resume`"):
         run("parts", variant, model)
     with (tmp_path / "parts/training.jsonl").open("a") as file:
         file.write(
             '{"words": 5999}\n{"wor'
         )  # as a kill between a line and its checkpoint, and within a line, leaves it
+    state = json.loads((tmp_path / "parts/checkpoint/state.json").read_text())
+    state["state"]["run"]["evaluated_words"] = 7  # as older versions wrote it
+    (tmp_path / "parts/checkpoint/state.json").write_text(json.dumps(state))
     run("parts", variant, model, resume=True)
     assert_same_run(tmp_path / "whole", tmp_path / "parts")
 
@@ -138,7 +142,7 @@ SCRIPT = """
 import json, pathlib, sys
 from fewwords.models.neural.variants import settings_of
 from fewwords.training.settings import TrainingSettings
-from fewwords.training.loop import train
+from fewwords.training.loop import train_neural as train
 work, output, model, settings = sys.argv[1:]
 train(work, settings_of("lstm-z", **json.loads(model)), TrainingSettings(**json.loads(settings)),
       vocabulary_size=23, output=pathlib.Path(output), resume=True)
@@ -177,6 +181,7 @@ def poison(monkeypatch, when):
     monkeypatch.setattr(Trainer, "_loss", loss)
 
 
+@pytest.mark.usefixtures("shown")
 def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, monkeypatch, capsys):
     hits = itertools.count()
     poison(monkeypatch, lambda words: words > 3_000 and next(hits) == 0)
@@ -195,7 +200,7 @@ def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, monkeypatch, c
 def test_a_run_that_cannot_go_on_gives_up(run, monkeypatch):
     hits = itertools.count()
     poison(monkeypatch, lambda words: words > 2_500 and next(hits) >= 0)
-    with pytest.raises(InputError, match="lower --learning-rate"):
+    with pytest.raises(InputError, match="lower `learning_rate`"):
         run("model")
     assert next(hits) == MOST_RESTORES + 1
 
@@ -220,15 +225,16 @@ def test_early_stopping_keeps_the_best(run, tmp_path, monkeypatch):
     assert all(torch.equal(weights[name], tensor) for name, tensor in kept.items())
 
 
+@pytest.mark.usefixtures("shown")
 def test_what_is_there_is_not_overwritten_unasked(run, tmp_path, capsys):
     run("model", words=500)
     with pytest.raises(InputError, match="there is a model already"):
         run("model", words=500)
     with pytest.raises(InputError, match="give one of them"):
         run("model", words=500, resume=True, force=True)
-    with pytest.raises(InputError, match="seed 1, not 2"):
+    with pytest.raises(InputError, match="`seed` 1, not 2"):
         run("model", words=500, seed=2, resume=True)
-    with pytest.raises(InputError, match="hidden size 16, not 8"):
+    with pytest.raises(InputError, match="`hidden_size` 16, not 8"):
         run("model", words=500, model={"hidden_size": 8}, resume=True)
     before = (tmp_path / "model/model.safetensors").read_bytes()
     run("model", words=500, resume=True)
@@ -252,6 +258,7 @@ def test_force_keeps_the_old_model_until_the_new_one_is_complete(run, tmp_path, 
     assert (tmp_path / "model/model.safetensors").read_bytes() != before
 
 
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("text", [{"words": 1_000}, {"words": 500, "epochs": 2}, {"words": None, "epochs": 0.15}])
 def test_rates_are_tried_and_the_best_is_taken(run, tmp_path, capsys, text):
     summary = run("model", **text, tune_lr=True)

@@ -20,20 +20,20 @@ def test_settings_survive_json():
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"words": 0}, "words 0"),
-        ({"epochs": 0.0}, "epochs 0"),
-        ({"learning_rate": float("nan")}, "learning rate nan"),
-        ({"learning_rate": float("inf")}, "learning rate inf"),
+        ({"words": 0}, "`words` 0"),
+        ({"epochs": 0.0}, "`epochs` 0"),
+        ({"learning_rate": float("nan")}, "`learning_rate` nan"),
+        ({"learning_rate": float("inf")}, "`learning_rate` inf"),
         ({"loss": "hinge"}, "nce-per-position"),
-        ({"clip": -1.0}, "clip -1"),
-        ({"final_rate": 1.5}, "final rate 1.5"),
-        ({"codes_rate": -0.1}, "codes rate -0.1"),
-        ({"noise_group": -1}, "noise group -1"),
-        ({"noise_group": 256, "loss": "nce-per-position"}, "noise group 256: only the loss nce"),
-        ({"divergence": 0.5}, "divergence 0.5"),
+        ({"clip": -1.0}, "`clip` -1"),
+        ({"final_rate": 1.5}, "`final_rate` 1.5"),
+        ({"codes_rate": -0.1}, "`codes_rate` -0.1"),
+        ({"noise_group": -1}, "`noise_group` -1"),
+        ({"noise_group": 256, "loss": "nce-per-position"}, "`noise_group` 256: only the loss nce"),
+        ({"divergence": 0.5}, "`divergence` 0.5"),
         ({"loss": "softmax", "num_noise": 10}, "no noise words"),
-        ({"batch_words": 0}, "batch words 0"),
-        ({"seed": -1}, "seed -1"),
+        ({"batch_words": 0}, "`batch_words` 0"),
+        ({"seed": -1}, "`seed` -1"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(changes, named):
@@ -50,12 +50,13 @@ def test_noise_is_shared_by_256_words_unless_told_otherwise():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_papers_recipe_is_a_value_for_every_variant(variant):
-    model, training = preset_changes("paper", variant)
-    settings = TrainingSettings(**training)
+    changes = preset_changes("paper", variant)
+    tied = {name: changes.pop(name) for name in ("tied",) if name in changes}
+    settings = TrainingSettings(**changes)
     assert (settings.num_noise_words, settings.batch_words, settings.bias_start) == (50, 256, "zero")
     # LBL5 is tied in the paper's code, the LSTMs are not
-    assert settings_of(variant, **model).tied == variant.startswith("lbl5")
-    assert preset_changes("best", variant) == ({}, {})
+    assert settings_of(variant, **tied).tied == variant.startswith("lbl5")
+    assert preset_changes("best", variant) == {}
     with pytest.raises(InputError, match="best, paper"):
         preset_changes("worst", variant)
 

@@ -39,10 +39,15 @@ def vocabulary():
     return Vocabulary(["<unk>", "<s>", "</s>", *(f"w{i}" for i in range(NUM_WORDS - 3))], counts)
 
 
-def materials(work, variant="lstm-z-w", vocabulary_size=23, base_size=12, settings=None, **changes):
-    settings = settings or TrainingSettings()
-    model_settings = settings_of(variant, **{**SMALL, **changes})
-    return gather_materials(work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size)
+def materials(work, variant="lstm-z-w", vocabulary_size=23, base_size=12, settings=None, codes_file=None, **changes):
+    return gather_materials(
+        work,
+        settings_of(variant, **{**SMALL, **changes}),
+        settings or TrainingSettings(),
+        vocabulary_size=vocabulary_size,
+        base_size=base_size,
+        codes_file=codes_file,
+    )
 
 
 def test_the_embedding_starts_from_vectors_that_fit_and_at_random_elsewhere(work, tmp_path):
@@ -137,13 +142,13 @@ def test_embedding_starts_from_vectors_at_the_scale_of_random_values(work, monke
 
 def test_vectors_that_do_not_fit_are_refused(work, monkeypatch):
     settings = TrainingSettings(embedding_start="vectors")
-    with pytest.raises(InputError, match="run fewwords vectors"):
+    with pytest.raises(InputError, match=r"run fewwords\.make_vectors\(work="):
         materials(work, settings=settings)
     save_vectors(work, 9, 23, monkeypatch)
-    with pytest.raises(InputError, match="--embedding-size 9"):
+    with pytest.raises(InputError, match="`embedding_size` 9"):
         materials(work, settings=settings)
     save_vectors(work, 8, 20, monkeypatch)
-    with pytest.raises(InputError, match="--vocab-size 23"):
+    with pytest.raises(InputError, match="vocabulary_size=23, force=True"):
         materials(work, settings=settings)
 
 
@@ -152,7 +157,7 @@ def test_codes_that_do_not_fit_are_refused(work, tmp_path):
     assert materials(work, settings=TrainingSettings(codes="random"), base_size=10).codes.num_base == 13
     with pytest.raises(InputError, match="24 words was asked for"):
         materials(work, vocabulary_size=24)
-    with pytest.raises(InputError, match=r"v22-b12.*fewwords codes .* --vocab-size 22 --base-size 12"):
+    with pytest.raises(InputError, match=r"v22-b12.*fewwords\.make_codes\(.*vocabulary_size=22, base_size=12\)"):
         materials(work, vocabulary_size=22)
     with pytest.raises(InputError, match="leaves none to code"):
         materials(work, base_size=20)
@@ -165,8 +170,10 @@ def test_codes_that_do_not_fit_are_refused(work, tmp_path):
     with pytest.raises(InputError, match="another vocabulary"):
         materials(tmp_path)
     random_codes(23, 16, 2, seed=1).save(path)
-    with pytest.raises(InputError, match="over 16"):
+    with pytest.raises(InputError, match=r"over 16; run .*base_size=12, force=True\)"):
         materials(tmp_path)
+    with pytest.raises(InputError, match=r"over 16; name codes of this corpus.*`codes_file`"):
+        materials(tmp_path, codes_file=path)
 
 
 def test_nearest_codes_come_from_the_vectors(work, monkeypatch):
@@ -196,10 +203,10 @@ def test_parameters_are_counted_before_they_exist(variant, changes):
 def test_too_little_memory_is_told_before_training(monkeypatch):
     monkeypatch.setattr(memory_check, "available_bytes", lambda: 1_000_000_000)
     dense = memory_check.needed_bytes(settings_of("lstm-z"), TrainingSettings(), 10_000_000, 8_003)
-    with pytest.raises(InputError, match="lower --vocab-size"):
+    with pytest.raises(InputError, match="lower `vocabulary_size`"):
         memory_check.check_memory(dense, "nce")
     softmax = memory_check.needed_bytes(settings_of("lstm-z"), TrainingSettings(loss="softmax"), 100_000, 8_003)
-    with pytest.raises(InputError, match="--batch-words"):
+    with pytest.raises(InputError, match="`batch_words`"):
         memory_check.check_memory(softmax, "softmax")
     memory_check.check_memory(
         memory_check.needed_bytes(settings_of("lstm-z-w"), TrainingSettings(), 50_000, 8_003), "nce"

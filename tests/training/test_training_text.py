@@ -8,7 +8,7 @@ import pytest
 from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.models.kneser_ney import counts, estimate
 from fewwords.models.neural.variants import settings_of
-from fewwords.training.loop import train
+from fewwords.training.loop import train_neural as train
 from fewwords.training.trainer import Trainer
 
 
@@ -64,6 +64,7 @@ def counted_by_kneser_ney(part, vocabulary, max_words, monkeypatch):
     return passes[0], model.settings
 
 
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("num_sentences", [1, 40, 100])
 @pytest.mark.parametrize("epochs", [None, 2])
 def test_a_run_reads_the_very_words_that_kneser_ney_counts(
@@ -87,6 +88,7 @@ def test_a_run_reads_the_very_words_that_kneser_ney_counts(
     assert (told["words"], told["sentences"]) == (max_words - 1, num_sentences)
 
 
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("words", [None, 10**6])
 def test_more_words_than_there_are_means_all_and_is_told(work, read_in_training, capsys, words):
     part = TokenCorpus.open(work).part("train")

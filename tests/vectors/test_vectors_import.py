@@ -110,6 +110,7 @@ def test_exact_spelling_goes_before_lower_case_before_any_other(tmp_path):
     assert import_vectors(path, vocabulary).values[3:, 0].tolist() == [3, 2, 3, 4, 6, 8, 9]
 
 
+@pytest.mark.usefixtures("shown")
 def test_says_which_words_have_none(tmp_path, capsys):
     path = tmp_path / "vectors.txt"
     path.write_bytes(LAYOUTS["GloVe"])

@@ -8,7 +8,7 @@ import pytest
 
 from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
-from fewwords.vectors import health, skip_gram, train_skip_gram
+from fewwords.vectors import SkipGramSettings, health, skip_gram, train_skip_gram
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 
 LAND = ["tree", "trees", "field", "fields", "hill", "hills", "farm", "farms"]
@@ -41,7 +41,7 @@ def corpus(work):
 
 @pytest.fixture(scope="module")
 def vectors(corpus):
-    return train_skip_gram(corpus, size=16, epochs=5, threads=1, seed=3)
+    return train_skip_gram(corpus, SkipGramSettings(size=16, epochs=5, threads=1, seed=3))
 
 
 def test_topics_separate(corpus, vectors):
@@ -71,8 +71,8 @@ def test_record_of_what_it_was_made_from(corpus, vectors):
 
 
 def test_same_seed_same_bits_and_another_seed_others(corpus, vectors):
-    again = train_skip_gram(corpus, size=16, epochs=5, threads=1, seed=3)
-    other = train_skip_gram(corpus, size=16, epochs=5, threads=1, seed=4)
+    again = train_skip_gram(corpus, SkipGramSettings(size=16, epochs=5, threads=1, seed=3))
+    other = train_skip_gram(corpus, SkipGramSettings(size=16, epochs=5, threads=1, seed=4))
     assert again.values.tobytes() == vectors.values.tobytes()
     assert other.values.tobytes() != vectors.values.tobytes()
 
@@ -94,7 +94,7 @@ def gensim_on_words(corpus, path, size, epochs):
 
 @pytest.mark.parametrize("size", [12, None])
 def test_agrees_with_gensim_alone_to_the_bit(corpus, tmp_path, size):
-    ours = train_skip_gram(corpus, vocabulary_size=size, size=16, epochs=1, threads=1, seed=3)
+    ours = train_skip_gram(corpus, SkipGramSettings(size=16, epochs=1, threads=1, seed=3), vocabulary_size=size)
     model = gensim_on_words(corpus, tmp_path / "words.txt", size or corpus.num_types, epochs=1)
     words = corpus.vocabulary(size).words
     assert len(ours) == len(words)
@@ -115,7 +115,7 @@ def test_slices_are_trained_in_turn_at_falling_rates(corpus, monkeypatch):
     monkeypatch.setattr(Word2Vec, "train", train)
     monkeypatch.setattr(skip_gram, "SLICE_WORDS", 4000)
     monkeypatch.setattr(skip_gram, "SLICE_WORDS_PER_TYPE", 1)
-    train_skip_gram(corpus, size=4, epochs=2, threads=1, learning_rate=0.05, last_learning_rate=0.01)
+    train_skip_gram(corpus, SkipGramSettings(size=4, epochs=2, threads=1, learning_rate=0.05, last_learning_rate=0.01))
     num_slices = len(rates) // 2
     assert num_slices == round(corpus.part("train").num_words / 4000)
     assert np.allclose([start for start, _ in rates], np.linspace(0.05, 0.01, len(rates) + 1)[:-1])
@@ -145,7 +145,7 @@ def test_max_words_are_whole_sentences(corpus):
         words = sum(each.num_words for each in skip_gram._cut(part, wanted, 1000))
         ends = part.file.offsets[1:]
         assert words == max(ends[0], ends[ends <= wanted].max(initial=0))
-    few = train_skip_gram(corpus, size=4, epochs=1, threads=1, max_words=40)
+    few = train_skip_gram(corpus, SkipGramSettings(size=4, epochs=1, threads=1, words=40))
     seen = set(corpus.part("train").tokens(0, few.made_from["words"]).tolist())
     assert set(np.flatnonzero(few.has_vector).tolist()) <= seen
     assert few.num_without_vector > 0
@@ -163,14 +163,14 @@ def test_several_threads_and_long_sentences(tmp_path):
         work=tmp_path,
         settings=Settings(tokenized=True),
     )
-    vectors = train_skip_gram(TokenCorpus.open(tmp_path), size=4, epochs=1, threads=2)
+    vectors = train_skip_gram(TokenCorpus.open(tmp_path), SkipGramSettings(size=4, epochs=1, threads=2))
     assert vectors.num_without_vector == 0
 
 
 def test_nothing_is_left_behind_and_gensim_is_silent(corpus, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(skip_gram.tempfile, "tempdir", str(tmp_path))
     with caplog.at_level(logging.WARNING):
-        train_skip_gram(corpus, size=4, epochs=2, threads=2, learning_rate=0.05)
+        train_skip_gram(corpus, SkipGramSettings(size=4, epochs=2, threads=2, learning_rate=0.05))
     assert list(tmp_path.iterdir()) == []
     assert caplog.records == []
 
@@ -183,7 +183,7 @@ def test_divergence_is_told(corpus, monkeypatch):
 
     monkeypatch.setattr(Word2Vec, "train", train)
     with pytest.raises(InputError, match=r"diverged in epoch 1.*learning rate"):
-        train_skip_gram(corpus, size=4, epochs=1, threads=1)
+        train_skip_gram(corpus, SkipGramSettings(size=4, epochs=1, threads=1))
 
 
 def test_threads_share_the_sentences_that_lower_the_rate(corpus, monkeypatch):
@@ -195,7 +195,7 @@ def test_threads_share_the_sentences_that_lower_the_rate(corpus, monkeypatch):
     monkeypatch.setattr(skip_gram, "WORDS_PER_THREAD", 2500)
     for threads, expected in ((1, 1), (4, 4), (100, corpus.part("train").num_words // 2500)):
         calls.clear()
-        train_skip_gram(corpus, size=4, epochs=1, threads=threads)
+        train_skip_gram(corpus, SkipGramSettings(size=4, epochs=1, threads=threads))
         [(workers, settings)] = calls
         assert workers == expected
         assert 0 <= workers * settings["total_examples"] - corpus.part("train").num_sentences < workers
@@ -209,18 +209,22 @@ def test_threads_share_the_sentences_that_lower_the_rate(corpus, monkeypatch):
         {"window": 0},
         {"negative": 0},
         {"threads": 0},
-        {"max_words": 0},
+        {"words": 0},
         {"seed": -1},
         {"sample": 1.5},
         {"learning_rate": 0.0},
         {"last_learning_rate": 0.5},
-        {"vocabulary_size": 3},
-        {"vocabulary_size": 1000},
     ],
 )
-def test_settings_that_mean_nothing(corpus, settings):
-    with pytest.raises(InputError, match=r"choose|mend"):
-        train_skip_gram(corpus, **settings)
+def test_settings_that_mean_nothing(settings):
+    with pytest.raises(InputError, match="choose"):
+        SkipGramSettings(**settings)
+
+
+@pytest.mark.parametrize("size", [3, 1000])
+def test_a_vocabulary_that_the_corpus_does_not_have(corpus, size):
+    with pytest.raises(InputError, match="choose"):
+        train_skip_gram(corpus, vocabulary_size=size)
 
 
 def test_health_by_hand():

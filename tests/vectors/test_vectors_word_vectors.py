@@ -40,7 +40,7 @@ def test_round_trip_to_the_bit(vectors, tmp_path):
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(InputError, match=r"vectors\.safetensors: no such file; run fewwords vectors"):
+    with pytest.raises(InputError, match=r"vectors\.safetensors: no such file; run fewwords\.make_vectors"):
         WordVectors.load(tmp_path)
     assert WordVectors.stored_shape(tmp_path) is None
 
@@ -51,7 +51,7 @@ def test_truncated_and_changed_files(vectors, tmp_path):
     content = path.read_bytes()
     for damaged in (content[:-1], content[:-1] + bytes([content[-1] ^ 1]), b""):
         path.write_bytes(damaged)
-        with pytest.raises(InputError, match=r"truncated or changed.*--force"):
+        with pytest.raises(InputError, match=r"truncated or changed.*force=True"):
             WordVectors.load(tmp_path)
 
 
@@ -59,7 +59,7 @@ def test_a_damaged_header_is_not_taken_for_no_vectors(vectors, tmp_path):
     vectors.save(tmp_path)
     path = vectors_path(tmp_path)
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match=r"vectors\.safetensors: truncated or changed.*--force"):
+    with pytest.raises(InputError, match=r"vectors\.safetensors: truncated or changed.*force=True"):
         WordVectors.stored_shape(tmp_path)
 
 
@@ -82,7 +82,7 @@ def test_vectors_of_two_files_still_load(vectors, vocabulary, tmp_path):
 )
 def test_changed_description_of_two_files(vectors, tmp_path, change, message):
     write_old_vectors(vectors, vectors_path(tmp_path), **change)
-    with pytest.raises(InputError, match=rf"vectors\.safetensors: .*{message}.*--force"):
+    with pytest.raises(InputError, match=rf"vectors\.safetensors: .*{message}.*force=True"):
         WordVectors.load(tmp_path)
 
 
@@ -128,7 +128,7 @@ def test_fits_its_vocabulary_and_larger_ones_only(vectors, vocabulary):
     vectors.check_fits(vocabulary)
     vectors.check_fits(Vocabulary([*WORDS, "more"], np.ones(9, np.int64)))
     swapped = [*WORDS[:6], WORDS[7], WORDS[6]]
-    with pytest.raises(InputError, match=r"another vocabulary.*run fewwords vectors again"):
+    with pytest.raises(InputError, match=r"another vocabulary.*run fewwords\.make_vectors\(force=True"):
         vectors.check_fits(Vocabulary(swapped, vocabulary.counts))
     with pytest.raises(InputError, match="8 words, but the vocabulary has only 7"):
         vectors.check_fits(Vocabulary(WORDS[:7], vocabulary.counts[:7]))
@@ -172,7 +172,7 @@ def test_nearest_words_are_named(vectors, vocabulary):
         ("", "not a word"),
         ("zebra", "zebra: has no vector"),
         ("<unk>", "special words have no vector"),
-        ("later", "word number 8 .* the first 8 have vectors.*--vocab-size 9"),
+        ("later", "word number 8 .* the first 8 have vectors.*vocabulary_size=9"),
     ],
 )
 def test_words_without_neighbours(vectors, word, message):

@@ -13,12 +13,15 @@ import typer
 
 from fewwords import __version__
 from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, vectors
+from fewwords.cli.wording import error_line
+from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import InputError
 from fewwords.extras import missing_extra
+from fewwords.progress import listening
 
-WAY_OF_THE_DATA = """Language models whose size hardly grows with their vocabulary.
+PIPELINE = """Language models whose size hardly grows with their vocabulary.
 
-Rare words are said in a few common ones. The way of the data:
+Rare words are said in a few common ones. The pipeline:
 
 \b
   text, dump --prepare--> tokens and vocabulary   work/corpus
@@ -27,20 +30,20 @@ Rare words are said in a few common ones. The way of the data:
              --train----> a language model        work/models   evaluate, mix
              --paper----> tables, figures, report work/report
 
-Start with `fewwords demo`, which takes the way once on a built-in corpus.
+Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
 """
 
 app = typer.Typer(
-    help=WAY_OF_THE_DATA,
+    help=PIPELINE,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("prepare", cls=corpus.PrepareCommand)(corpus.prepare)
-app.command("corpus")(corpus.show)
-app.command("vectors")(vectors.vectors)
-app.command("codes")(codes.codes)
+app.command("corpus", cls=WorkCommand)(corpus.show)
+app.command("vectors", cls=WorkCommand)(vectors.vectors)
+app.command("codes", cls=WorkCommand)(codes.codes)
 app.command("explain")(codes.explain)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
@@ -93,7 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
     except _USAGE_FAILURE as error:
         _fail(f"{error.format_message()} (see fewwords --help)", 2)
     except InputError as error:
-        _fail(str(error), 2)
+        _fail(error_line(error), 2)
     except ModuleNotFoundError as error:
         remedy = missing_extra(error.name or "")
         _fail(*((f"internal error ({error})", 1) if remedy is None else (remedy, 2)))
@@ -114,7 +117,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str]) -> int:
     """Run a command, or show the help when none is named; returns the exit code."""
-    return app(arguments or ["--help"], prog_name="fewwords", standalone_mode=False) or 0
+    from fewwords.cli.console import Display
+
+    with listening(Display()):
+        return app(arguments or ["--help"], prog_name="fewwords", standalone_mode=False) or 0
 
 
 def _describe(error: OSError) -> str:
@@ -125,7 +131,7 @@ def _describe(error: OSError) -> str:
         errno.EFBIG: "; choose a folder on another disk, or raise the limit on the size of files (ulimit -f)",
         errno.EEXIST: "; choose another folder, or move that file away",
         errno.ENOTDIR: "; choose another folder, or move the file in its way",
-        errno.EACCES: "; choose a folder that you may write to, or mend its permissions",
+        errno.EACCES: "; choose a folder that you may write to, or change its permissions",
         errno.EROFS: "; choose a folder that you may write to",
     }.get(error.errno or 0, "")
     return f"{place}{error.strerror or error}{remedy}"

@@ -23,10 +23,10 @@ def arpa(
       fewwords arpa lm.arpa work/models/lm
       fewwords arpa lm.arpa work/models/lm --words-of work/models/lstm-z-w-v22000
     """
-    from fewwords.console import say
     from fewwords.errors import InputError
     from fewwords.models.kneser_ney import KneserNey, read_arpa, write_arpa
     from fewwords.models.load import load
+    from fewwords.progress import say
 
     if target.exists() and not force:
         raise InputError(f"{target}: is there already; use --force to replace it, or name another")

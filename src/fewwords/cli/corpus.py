@@ -1,24 +1,18 @@
 """`fewwords prepare` and `fewwords corpus`: text in, and what came of it."""
 
-from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 from typer.core import TyperCommand
 
+from fewwords.cli.options import chosen_for, with_options
+from fewwords.cli.work_folder import DEFAULT_WORK, Work
+from fewwords.corpus.settings import Settings
+
 if TYPE_CHECKING:
     from fewwords.corpus import TokenCorpus
 
 _SPLITS = ("--train", "--dev", "--test")
-
-
-class Numbers(str, Enum):
-    """The choices of --numbers."""
-
-    keep = "keep"
-    digits = "digits"
-    token = "token"
 
 
 class PrepareCommand(TyperCommand):
@@ -41,6 +35,7 @@ class PrepareCommand(TyperCommand):
         return super().parse_args(ctx, expanded)
 
 
+@with_options(Settings)
 def prepare(
     sources: Annotated[
         Optional[list[str]],
@@ -50,51 +45,28 @@ def prepare(
             show_default=False,
         ),
     ] = None,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="The work folder; the corpus goes to DIR/corpus.")
-    ] = Path("work"),
+    work: Work = DEFAULT_WORK,
     train: Annotated[
         Optional[list[str]], typer.Option(metavar="FILE…", help="A ready-made training part, in its order.")
     ] = None,
     dev: Annotated[Optional[list[str]], typer.Option(metavar="FILE…", help="Its development part.")] = None,
     test: Annotated[Optional[list[str]], typer.Option(metavar="FILE…", help="Its test part.")] = None,
-    tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="A sentence a line, words separated by blanks: taken as they are.")
-    ] = False,
     dev_words: Annotated[
         Optional[int],
-        typer.Option(help="Words for dev. \\[default: 100,000, at most a twentieth of the corpus]", show_default=False),
+        typer.Option(help="Words for dev. \\[default: 100,000, at most a twentieth of the corpus]"),
     ] = None,
     test_words: Annotated[
         Optional[int],
-        typer.Option(
-            help="Words for test. \\[default: 5,000,000, at most a twentieth of the corpus]", show_default=False
-        ),
+        typer.Option(help="Words for test. \\[default: 5,000,000, at most a twentieth of the corpus]"),
     ] = None,
+    *,
     keep_case: Annotated[bool, typer.Option("--keep-case", help="Keep capitals instead of lower-casing.")] = False,
-    numbers: Annotated[
-        Numbers, typer.Option(help="Numbers as they are, with every digit 0, or all as the word <num>.")
-    ] = Numbers.keep,
-    min_words: Annotated[int, typer.Option(help="Drop shorter sentences.")] = 3,
-    max_words: Annotated[int, typer.Option(help="Drop longer sentences; 0 keeps any length.")] = 64,
-    keep_fragments: Annotated[
-        bool, typer.Option("--keep-fragments", help="In Wikipedia text, keep headings and lines without a final mark.")
-    ] = False,
-    dedup: Annotated[bool, typer.Option("--dedup", help="Drop sentences that occurred before.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at invalid UTF-8 instead of replacing and counting it.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 1,
     jobs: Annotated[
         Optional[int],
-        typer.Option(
-            "--jobs",
-            "-j",
-            help="Processes; the result does not depend on it. \\[default: one a core]",
-            show_default=False,
-        ),
+        typer.Option("--jobs", "-j", help="Processes; the result does not depend on it. \\[default: one per core]"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a corpus that is there already.")] = False,
+    **chosen: Any,
 ) -> None:
     """Turn text or a dump into shuffled, split, counted tokens in DIR/corpus.
 
@@ -107,20 +79,10 @@ def prepare(
       fewwords prepare --tokenized --train ptb.train.txt --dev ptb.valid.txt --test ptb.test.txt --work ptb
     """
     from fewwords.cores import available_cores
-    from fewwords.corpus import Settings
     from fewwords.corpus import prepare as prepare_corpus
 
-    settings = Settings(
-        tokenized=tokenized,
-        lower_case=not keep_case,
-        numbers=numbers.value,
-        min_words=min_words,
-        max_words=max_words or None,
-        keep_fragments=keep_fragments,
-        dedup=dedup,
-        strict=strict,
-        seed=seed,
-    )
+    chosen["max_words"] = chosen["max_words"] or None
+    settings = Settings(**chosen_for(Settings, chosen), lower_case=not keep_case)
     corpus = prepare_corpus(
         sources or [],
         work,
@@ -137,7 +99,7 @@ def prepare(
 
 
 def show(
-    work: Annotated[Path, typer.Argument(metavar="DIR", help="A work folder.")],
+    work: Work = DEFAULT_WORK,
     sample: Annotated[
         int, typer.Option("--sample", metavar="N", min=0, help="Show N sentences of the training part.")
     ] = 0,
@@ -147,11 +109,11 @@ def show(
 
     \b
     Examples:
-      fewwords corpus work
-      fewwords corpus work --sample 10
+      fewwords corpus --work work
+      fewwords corpus --work work --sample 10
     """
+    from fewwords.cli.tables.corpus import sample_sentences
     from fewwords.corpus import TokenCorpus
-    from fewwords.corpus.summary import sample_sentences
 
     corpus = TokenCorpus.open(work)
     if sample:
@@ -164,8 +126,8 @@ def show(
 
 def print_corpus(corpus: "TokenCorpus") -> None:
     """Print the tables of a corpus to stdout."""
-    from fewwords.console import result_console
-    from fewwords.corpus.summary import tables
+    from fewwords.cli.console import result_console
+    from fewwords.cli.tables.corpus import tables
 
     console = result_console()
     for table in tables(corpus):

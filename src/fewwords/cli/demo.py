@@ -17,7 +17,7 @@ LEARNING_RATE = 0.006
 def demo(
     work: Annotated[Path, typer.Option("--work", metavar="DIR", help="The folder to work in.")] = Path("demo"),
 ) -> None:
-    """Take the whole way once, on the State of the Union addresses (two million words).
+    """Run the whole pipeline once, on the State of the Union addresses (two million words).
 
     \b
     Examples:
@@ -25,22 +25,23 @@ def demo(
       fewwords demo --work /tmp/demo
     """
     from fewwords.cli.codes import print_quality
+    from fewwords.cli.console import result_console
     from fewwords.cli.corpus import print_corpus
+    from fewwords.cli.tables.corpus import sample_sentences
     from fewwords.codes.explain import explain
     from fewwords.codes.make import make_codes
     from fewwords.codes.quality import words_with_stem
-    from fewwords.console import result_console, say
     from fewwords.cores import available_cores
     from fewwords.corpus import prepare
-    from fewwords.corpus.summary import sample_sentences
     from fewwords.errors import InputError
     from fewwords.paper import run_plan
     from fewwords.paper.cells import read_record
     from fewwords.paper.plan import Cell
     from fewwords.paper.report.screen import models_table
     from fewwords.paper.write import write_paper
+    from fewwords.progress import say
     from fewwords.text.sources import BUILTIN
-    from fewwords.vectors import train_skip_gram
+    from fewwords.vectors import SkipGramSettings, make_vectors
 
     say("demo: prepare: the State of the Union addresses, 1790 to today, become tokens")
     corpus = prepare([BUILTIN], work, jobs=available_cores(), force=True)
@@ -50,7 +51,7 @@ def demo(
         print(f"  {sentence}")
 
     say("demo: vectors: skip-gram over the training part")
-    train_skip_gram(corpus, epochs=VECTOR_EPOCHS).save(work)
+    make_vectors(work, SkipGramSettings(epochs=VECTOR_EPOCHS), force=True)
 
     say(f"demo: codes: {VOCABULARY_SIZE:,} words, all but {BASE_SIZE:,} of them said in a few of those {BASE_SIZE:,}")
     coded = make_codes(work, VOCABULARY_SIZE, BASE_SIZE, force=True)

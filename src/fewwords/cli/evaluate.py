@@ -1,29 +1,13 @@
 """`fewwords evaluate`: the perplexity of a text, in every convention, and the memory of the model."""
 
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
 import typer
 
 if TYPE_CHECKING:
     from fewwords.evaluation.evaluate import Evaluation
-
-
-class PartChoice(str, Enum):
-    """The choices of --part."""
-
-    dev = "dev"
-    test = "test"
-
-
-class OutputChoice(str, Enum):
-    """The choices of --output."""
-
-    summary = "summary"
-    word_scores = "word-scores"
-    json = "json"
 
 
 def evaluate(
@@ -40,19 +24,19 @@ def evaluate(
         Optional[Path],
         typer.Option("--work", metavar="DIR", help="Without TEXT: evaluate a part of the corpus in DIR."),
     ] = None,
-    part: Annotated[PartChoice, typer.Option(help="Which part of it.")] = PartChoice.test,
+    part: Annotated[Literal["dev", "test"], typer.Option(help="Which part of it.")] = "test",
     tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="A sentence a line, words separated by blanks: taken as they are.")
+        bool, typer.Option("--tokenized", help="One sentence per line, words separated by blanks: taken as they are.")
     ] = False,
     max_words: Annotated[
         Optional[int], typer.Option(metavar="N", help="Only the first sentences of each text, up to N words.")
     ] = None,
     output: Annotated[
-        OutputChoice,
+        Literal["summary", "word-scores", "json"],
         typer.Option(help="Tables, the score of every word in SRILM's -debug 2 layout, or one JSON object."),
-    ] = OutputChoice.summary,
+    ] = "summary",
     threads: Annotated[
-        Optional[int], typer.Option(min=1, help="Threads. \\[default: one a core]", show_default=False)
+        Optional[int], typer.Option(min=1, help="Threads. \\[default: one per core]", show_default=False)
     ] = None,
     device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda.")] = "cpu",
 ) -> None:
@@ -74,24 +58,24 @@ def evaluate(
         model,
         texts or [],
         work=work,
-        part=part.value,
+        part=part,
         tokenized=tokenized,
         max_words=max_words,
-        word_scores=sys.stdout if output == OutputChoice.word_scores else None,
+        word_scores=sys.stdout if output == "word-scores" else None,
         device=device,
     )
-    if output == OutputChoice.json:
+    if output == "json":
         import json
 
         print(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=2))
-    elif output == OutputChoice.summary:
+    elif output == "summary":
         print_evaluation(evaluation)
 
 
 def print_evaluation(evaluation: "Evaluation") -> None:
     """Print SRILM's lines of each text and the tables of all to stdout."""
-    from fewwords.console import result_console
-    from fewwords.evaluation.summary import tables
+    from fewwords.cli.console import result_console
+    from fewwords.cli.tables.evaluation import tables
     from fewwords.evaluation.word_scores import statistics_lines
 
     console = result_console()

@@ -30,17 +30,19 @@ def mix(
     ] = None,
     weights: Annotated[
         Optional[str],
-        typer.Option(metavar="W,W,…", help="Weights, one a model. \\[default: tuned on the text]", show_default=False),
+        typer.Option(
+            metavar="W,W,…", help="Weights, one per model. \\[default: tuned on the text]", show_default=False
+        ),
     ] = None,
     tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="A sentence a line, words separated by blanks: taken as they are.")
+        bool, typer.Option("--tokenized", help="One sentence per line, words separated by blanks: taken as they are.")
     ] = False,
     max_words: Annotated[
         Optional[int], typer.Option(metavar="N", help="Only the first sentences of each file, up to N words.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of the table.")] = False,
     threads: Annotated[
-        Optional[int], typer.Option(min=1, help="Threads. \\[default: one a core]", show_default=False)
+        Optional[int], typer.Option(min=1, help="Threads. \\[default: one per core]", show_default=False)
     ] = None,
     device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda.")] = "cpu",
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there already.")] = False,
@@ -55,10 +57,11 @@ def mix(
     """
     import torch
 
-    from fewwords.console import result_console, say
+    from fewwords.cli.console import result_console
+    from fewwords.cli.tables.evaluation import mix_table
     from fewwords.errors import InputError
-    from fewwords.evaluation.mix import mix_models
-    from fewwords.evaluation.summary import mix_table
+    from fewwords.evaluation.mix import mix as mix_models
+    from fewwords.progress import say
 
     models, text = (arguments, None) if work is not None else (arguments[:-1], arguments[-1])
     if work is not None and not Path(models[-1]).is_dir():

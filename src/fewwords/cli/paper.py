@@ -6,10 +6,11 @@ from typing import Annotated, Optional
 import typer
 
 from fewwords.cli.lists import comma_list
+from fewwords.cli.work_folder import DEFAULT_WORK, Work
 
 
 def paper(
-    work: Annotated[Path, typer.Option("--work", metavar="DIR", help="The work folder, with corpus and vectors.")],
+    work: Work = DEFAULT_WORK,
     words: Annotated[int, typer.Option(metavar="N", help="Running words that each cell trains on.")] = 5_000_000,
     vocab_sizes: Annotated[
         str, typer.Option(metavar="V,V,…", help="Vocabulary sizes; controls are run at the second.")
@@ -67,7 +68,7 @@ def paper(
 ) -> None:
     """Reproduce the paper's tables and figures on the corpus of a work folder, with the controls that it left out.
 
-    Each cell is a training run of its own. Finished cells are never run again and interrupted ones go on, so that the same
+    Each cell is a training run of its own. Finished cells are never run again and interrupted ones continue, so that the same
     command can be given as often as need be.
 
     \b
@@ -77,7 +78,7 @@ def paper(
       fewwords paper --work work --all-words --larger-sizes 100000,200000 --threads 1
       fewwords paper --work work --report
     """
-    from fewwords.console import result_console, say
+    from fewwords.cli.console import result_console
     from fewwords.corpus.token_corpus import TokenCorpus
     from fewwords.errors import InputError
     from fewwords.paper import make_plan, plan_status, run_plan
@@ -86,6 +87,7 @@ def paper(
     from fewwords.paper.report.drawing import drawing
     from fewwords.paper.report.screen import models_table, plan_table
     from fewwords.paper.write import write_paper
+    from fewwords.progress import say
 
     cells = make_plan(
         words,

@@ -1,34 +1,27 @@
 """`fewwords vectors`: word vectors for a prepared corpus, trained or imported, and the neighbours of a word."""
 
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
-_ONLY_FOR_TRAINING = ("size", "epochs", "window", "negative", "sample", "seed", "threads", "words")
+from fewwords.cli.options import chosen_for, is_given, with_options
+from fewwords.cli.wording import flag
+from fewwords.cli.work_folder import DEFAULT_WORK, Work
+from fewwords.errors import InputError
+from fewwords.vectors.settings import DEFAULT_VOCABULARY_SIZE, SkipGramSettings
 
 
+@with_options(SkipGramSettings)
 def vectors(
     context: typer.Context,
-    work: Annotated[Path, typer.Argument(metavar="DIR", help="The work folder; the vectors go to DIR/vectors.")],
+    work: Work = DEFAULT_WORK,
     vocab_size: Annotated[
         Optional[int],
-        typer.Option(help="Words, special words included. \\[default: 100,000, or what there is]", show_default=False),
+        typer.Option(help=f"Words, special words included. \\[default: {DEFAULT_VOCABULARY_SIZE:,}, or what there is]"),
     ] = None,
-    size: Annotated[int, typer.Option(help="Dimensions.")] = 200,
-    epochs: Annotated[int, typer.Option(help="Passes over the text; one is too few for most corpora.")] = 5,
-    window: Annotated[int, typer.Option(help="Words to either side that count as context.")] = 5,
-    negative: Annotated[int, typer.Option(help="Noise words for each word of the context.")] = 5,
-    sample: Annotated[
-        float,
-        typer.Option(help="Words above this share of the text are thinned out; smaller is faster; 0: none are."),
-    ] = 1e-3,
-    seed: Annotated[int, typer.Option(help="Seed; only with --threads 1 is the result the same every time.")] = 1,
-    threads: Annotated[Optional[int], typer.Option(help="Threads. \\[default: one a core]", show_default=False)] = None,
-    words: Annotated[
-        Optional[int],
-        typer.Option(help="Train on the first so many running words. \\[default: all]", show_default=False),
-    ] = None,
+    *,
     import_file: Annotated[
         Optional[Path],
         typer.Option(
@@ -42,20 +35,21 @@ def vectors(
         typer.Option("--neighbours", metavar="WORD", help="Only show the nearest words of WORD; may be repeated."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace vectors that are there already.")] = False,
+    **chosen: Any,
 ) -> None:
     """Train skip-gram vectors on the training part, or import some, into DIR/vectors.
 
     \b
     Examples:
-      fewwords vectors work
-      fewwords vectors work --vocab-size 50000 --epochs 3 --threads 2
-      fewwords vectors work --import glove.6B.200d.txt.gz
-      fewwords vectors work --neighbours algorithms --neighbours debates
+      fewwords vectors --work work
+      fewwords vectors --work work --vocab-size 50000 --epochs 3 --threads 2
+      fewwords vectors --work work --import glove.6B.200d.txt.gz
+      fewwords vectors --work work --neighbours algorithms --neighbours debates
     """
-    from fewwords.console import result_console
+    from fewwords.cli.console import result_console
+    from fewwords.cli.tables.vectors import neighbour_table, tables
     from fewwords.corpus import TokenCorpus
     from fewwords.vectors import WordVectors, make_vectors
-    from fewwords.vectors.summary import neighbour_table, tables
 
     if neighbours:
         vocabulary = TokenCorpus.open(work).vocabulary()
@@ -63,30 +57,18 @@ def vectors(
         stored.check_fits(vocabulary)
         result_console().print(neighbour_table(stored, vocabulary, neighbours))
         return
-    if import_file is not None:
-        _refuse_training_options(context)
-        made = make_vectors(work, vocab_size, import_file=import_file, force=force)
+    settings = None
+    if import_file is None:
+        settings = SkipGramSettings(**chosen_for(SkipGramSettings, chosen))
     else:
-        made = make_vectors(
-            work,
-            vocab_size,
-            size=size,
-            epochs=epochs,
-            window=window,
-            negative=negative,
-            sample=sample,
-            seed=seed,
-            threads=threads,
-            max_words=words,
-            force=force,
-        )
+        _refuse_training_options(context)
+    made = make_vectors(work, settings, vocabulary_size=vocab_size, import_file=import_file, force=force)
     for table in tables(made, TokenCorpus.open(work).vocabulary(len(made))):
         result_console().print(table)
 
 
 def _refuse_training_options(context: typer.Context) -> None:
     """An option that would do nothing is a misunderstanding."""
-    for name in _ONLY_FOR_TRAINING:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"--{name} is for training and does nothing with --import; leave it out")
+    for field in fields(SkipGramSettings):
+        if is_given(context, field.name):
+            raise InputError(f"{flag(field.name)} is for training and does nothing with --import; leave it out")

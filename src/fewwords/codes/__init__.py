@@ -4,8 +4,26 @@
 `random_codes` and `nearest_codes` are controls. Importing this loads neither torch, scipy nor numba.
 """
 
-from fewwords.codes.controls import nearest_codes, random_codes
-from fewwords.codes.solve import CodingTrace, solve_codes
-from fewwords.codes.sparse_codes import SparseCodes
+from typing import TYPE_CHECKING
 
-__all__ = ["CodingTrace", "SparseCodes", "nearest_codes", "random_codes", "solve_codes"]
+from fewwords.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from fewwords.codes.controls import nearest_codes as nearest_codes
+    from fewwords.codes.controls import random_codes as random_codes
+    from fewwords.codes.settings import CodingSettings as CodingSettings
+    from fewwords.codes.solve import CodingTrace as CodingTrace
+    from fewwords.codes.solve import solve_codes as solve_codes
+    from fewwords.codes.sparse_codes import SparseCodes as SparseCodes
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "CodingSettings": "settings",
+        "CodingTrace": "solve",
+        "SparseCodes": "sparse_codes",
+        "nearest_codes": "controls",
+        "random_codes": "controls",
+        "solve_codes": "solve",
+    },
+)

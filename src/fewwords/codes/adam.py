@@ -10,32 +10,18 @@ every word alive, and are this file's own choice:
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fewwords.codes.atoms import Vectors, unit_vectors, usable_atoms
 from fewwords.codes.objective import balanced_weight
+from fewwords.codes.settings import AdamSettings
 from fewwords.codes.sparse_codes import CodedBlock, SparseCodes, pack_codes
-from fewwords.console import Progress
+from fewwords.progress import Progress
 
 # x, its gradient and Adam's two moments of one block take 64 MB over 8,000 base words.
 WORDS_PER_BLOCK = 512
-
-
-@dataclass(frozen=True)
-class AdamSettings:
-    """The paper's settings (w_alpha, w_beta, threshold), and those it leaves open."""
-
-    steps: int = 800
-    learning_rate: float = 0.001
-    w_alpha: float = 1.0
-    w_beta: float = 0.1
-    threshold: float = 0.015
-    cap: float = 0.1
-    num_start: int = 32
-    trace_every: int = 50
 
 
 def solve_adam(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fewwords.codes.active_set import search_words
 from fewwords.codes.atoms import Vectors, unit_vectors, usable_atoms
 from fewwords.codes.sparse_codes import CodedBlock, SparseCodes, pack_codes
-from fewwords.console import Progress
+from fewwords.progress import Progress
 
 # One block's products with 8,000 atoms take 64 MB; a thread takes a few words of the block at a time.
 WORDS_PER_BLOCK = 2048

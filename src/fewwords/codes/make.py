@@ -6,27 +6,24 @@ is the B most frequent words plus the special words. A rare word without a vecto
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewwords import __version__
-from fewwords.codes.adam import AdamSettings
 from fewwords.codes.quality import CodeQuality, measure_quality
+from fewwords.codes.settings import DEFAULT_BASE_SIZE, CodingSettings
 from fewwords.codes.solve import CodingTrace, solve_codes
 from fewwords.codes.sparse_codes import SparseCodes
-from fewwords.console import say
 from fewwords.corpus.token_corpus import TokenCorpus
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Stage
+from fewwords.progress import say
 from fewwords.store.files import sha256_of, write_json
 from fewwords.store.locks import lock_folder
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
 from fewwords.work_folder import codes_path as codes_path  # fewwords.paper takes it from here
 from fewwords.work_folder import vectors_path
-
-DEFAULT_BASE_SIZE = 8000
 
 
 @dataclass(frozen=True)
@@ -45,11 +42,8 @@ def make_codes(
     vocabulary_size: int | None = None,
     base_size: int = DEFAULT_BASE_SIZE,
     *,
-    solver: Literal["exact", "adam"] = "exact",
-    max_nonzeros: int | None = 8,
-    sum_to_one: bool = False,
+    settings: CodingSettings | None = None,
     jobs: int | None = None,
-    adam: AdamSettings | None = None,
     path: Path | None = None,
     force: bool = False,
 ) -> CodedVocabulary:
@@ -66,22 +60,19 @@ def make_codes(
         vocabulary = whole.head(size)
         path = path or codes_path(work, size, base_size)
         if path.exists() and not force:
-            raise InputError(f"{path}: codes are there already; use --force to replace them")
+            raise InputError(f"{path}: codes are there already; use `force` to replace them")
         num_base = base_size + NUM_SPECIAL
         values = vectors.values[:size]
         coded = np.concatenate([np.ones(num_base, np.bool_), vectors.has_vector[num_base:size]])
         if not coded[num_base:].any():
             raise InputError(
-                f"none of the {size - num_base:,} rare words has a vector; run fewwords vectors {work} on more text"
+                f"none of the {size - num_base:,} rare words has a vector; make vectors of {work} from more text"
             )
         codes, trace = solve_codes(
             values[coded],
             num_base,
-            solver=solver,
-            max_nonzeros=max_nonzeros,
-            sum_to_one=sum_to_one,
+            settings,
             jobs=jobs,
-            adam=adam,
             made_from={
                 "version": __version__,
                 "vocabulary": vocabulary.fingerprint,
@@ -101,15 +92,15 @@ def make_codes(
 def _check_sizes(work: str | Path, size: int, base_size: int, *, num_words: int, num_vectors: int) -> None:
     """Refuse a vocabulary of `size` words that corpus or vectors do not have, or that `base_size` leaves nothing of to code."""
     if size > num_words:
-        raise InputError(f"--vocab-size {size}: the corpus has {num_words:,} words; choose a smaller vocabulary")
+        raise InputError(f"`vocabulary_size` {size}: the corpus has {num_words:,} words; choose a smaller vocabulary")
     if size > num_vectors:
         raise InputError(
-            f"--vocab-size {size}: there are vectors for {num_vectors:,} words only; "
-            f"choose a smaller vocabulary, or run fewwords vectors {work} --vocab-size {size} --force"
+            f"`vocabulary_size` {size}: there are vectors for {num_vectors:,} words only",
+            remedy=("choose a smaller vocabulary", Stage("vectors", work=work, vocabulary_size=size, force=True)),
         )
     if not 1 <= base_size < size - NUM_SPECIAL:
         raise InputError(
-            f"--base-size {base_size}: of {size:,} words, {NUM_SPECIAL} special ones included, at least one must be left to code; "
+            f"`base_size` {base_size}: of {size:,} words, {NUM_SPECIAL} special ones included, at least one must be left to code; "
             f"choose a base of 1 to {size - NUM_SPECIAL - 1:,}"
         )
 
@@ -135,13 +126,13 @@ def load_codes(work: str | Path, vocabulary_size: int | None = None, base_size: 
     wanted = codes_path(work, vocabulary_size or "*", base_size or "*")
     found = sorted((path for path in wanted.parent.glob(wanted.name) if len(_sizes(path)) == 2), key=_sizes)
     if not found:
-        size = f" --vocab-size {vocabulary_size}" if vocabulary_size else ""
-        base = f" --base-size {base_size}" if base_size else ""
-        raise InputError(f"{wanted}: no such codes; run fewwords codes {work}{size}{base}")
+        remedy = Stage("codes", work=work, vocabulary_size=vocabulary_size, base_size=base_size)
+        raise InputError(f"{wanted}: no such codes", remedy=remedy)
     codes = SparseCodes.load(found[-1])
     vocabulary = TokenCorpus.open(work).vocabulary(codes.num_words)
     if codes.made_from.get("vocabulary") != vocabulary.fingerprint:
-        raise InputError(f"{found[-1]}: made for another vocabulary; run fewwords codes {work} again with --force")
+        remedy = Stage("codes", work=work, vocabulary_size=vocabulary_size, base_size=base_size, force=True)
+        raise InputError(f"{found[-1]}: made for another vocabulary", remedy=remedy)
     return codes
 
 

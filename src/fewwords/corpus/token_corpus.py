@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fewwords.corpus.batches import Batch, Position, make_batches
 from fewwords.corpus.token_file import TokenFile
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Stage
 from fewwords.store.files import read_json
 from fewwords.store.folders import is_unfinished
 from fewwords.text.rules import TextRules
@@ -102,8 +102,8 @@ class TokenCorpus:
         folder = work if (work / "corpus.json").exists() else corpus_folder(work)
         if not (folder / "corpus.json").exists():
             if is_unfinished(folder):
-                raise InputError(f"{work}: its corpus is unfinished; run fewwords prepare again")
-            raise InputError(f"{work}: there is no prepared corpus; run fewwords prepare SOURCE --work {work}")
+                raise InputError(f"{work}: its corpus is unfinished", remedy=Stage("prepare", work=work))
+            raise InputError(f"{work}: there is no prepared corpus", remedy=Stage("prepare", work=work))
         description = read_json(folder / "corpus.json")
         if not isinstance(description, dict) or description.get("format") != FORMAT:
             raise InputError(f"{folder / 'corpus.json'}: not the description of a corpus that this version can read")

@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Stage
 
 
 class TokenWriter:
@@ -92,9 +92,9 @@ class TokenFile:
             if len(self.tokens) != num_words or not len(self.offsets) or self.offsets[-1] != num_words:
                 raise ValueError("its tokens and offsets do not belong together")
         except FileNotFoundError:
-            raise InputError(f"{path}: no such file; run fewwords prepare again") from None
+            raise InputError(f"{path}: no such file", remedy=Stage("prepare", force=True)) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: not a whole token file ({error}); run fewwords prepare again") from None
+            raise InputError(f"{path}: not a whole token file ({error})", remedy=Stage("prepare", force=True)) from None
 
     def head(self, num_sentences: int) -> "TokenFile":
         """The first sentences, on the same map."""

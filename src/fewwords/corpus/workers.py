@@ -168,7 +168,7 @@ class ProcessWorkers:
         except (EOFError, ConnectionError):
             self._processes[connection].join()
             code = self._processes[connection].exitcode
-            raise InputError(f"a worker process died (exit code {code}); if memory ran out, use fewer --jobs") from None
+            raise InputError(f"a worker process died (exit code {code}); if memory ran out, use fewer `jobs`") from None
         if isinstance(result, BaseException):
             raise result
         return result

@@ -12,7 +12,6 @@ from operator import add
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-from fewwords.console import Progress
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Account, Perplexity
@@ -22,6 +21,7 @@ from fewwords.models.load import load
 from fewwords.models.memory import Memory
 from fewwords.models.model import BATCH_WORDS, Model, Scored, Sentence
 from fewwords.models.sealed_folder import sealed_files
+from fewwords.progress import Progress
 from fewwords.text.sources import find_sources
 
 
@@ -106,9 +106,9 @@ def evaluate(
     a model that is incomplete or changed, a corpus with other words, and texts without words.
     """
     if bool(texts) == (work is not None):
-        raise InputError("name either texts to evaluate ('-' is standard input) or, with --work, a prepared corpus")
+        raise InputError("name either texts to evaluate ('-' is standard input) or, with `work`, a prepared corpus")
     if max_words is not None and max_words < 1:
-        raise InputError(f"--max-words {max_words}: choose 1 or more")
+        raise InputError(f"`max_words` {max_words}: choose 1 or more")
     sources = find_sources(texts)
     corpus = None if work is None else TokenCorpus.open(work)
     found = load(model, find_device(device))
@@ -137,7 +137,7 @@ def find_device(name: str) -> str:
     try:
         return str(torch.empty(0, device=name).device)
     except (RuntimeError, AssertionError):  # which of them depends on how torch was built
-        raise InputError(f"--device {name}: not there; choose cpu, or cuda where there is a GPU") from None
+        raise InputError(f"`device` {name}: not there; choose cpu, or cuda where there is a GPU") from None
 
 
 def _evaluate_text(

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.console import Progress
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.accounts import Band
@@ -24,6 +23,7 @@ from fewwords.models.mixture.folder import save_mixture
 from fewwords.models.mixture.mixture import Mixture
 from fewwords.models.mixture.weights import check_weights, mix_log_probs, tune_weights
 from fewwords.models.model import BATCH_WORDS, Model, Sentence
+from fewwords.progress import Progress
 from fewwords.store.locks import lock_folder
 from fewwords.text.rules import TextRules
 from fewwords.text.sources import find_sources
@@ -52,7 +52,7 @@ class MixSummary:
         return {**asdict(self), "folder": None if self.folder is None else str(self.folder)}
 
 
-def mix_models(
+def mix(
     models: Sequence[str | Path],
     text: str | None = None,
     *,
@@ -76,12 +76,12 @@ def mix_models(
         raise InputError(f"{len(folders)} model to mix; name two models or more")
     if (text is None) == (work is None):
         raise InputError(
-            "name either a text to tune the weights on ('-' is standard input) or, with --work, a prepared corpus"
+            "name either a text to tune the weights on ('-' is standard input) or, with `work`, a prepared corpus"
         )
     if max_words is not None and max_words < 1:
-        raise InputError(f"--max-words {max_words}: choose 1 or more")
+        raise InputError(f"`max_words` {max_words}: choose 1 or more")
     if weights is not None:
-        check_weights(weights, len(folders), f"--weights {','.join(f'{weight:g}' for weight in weights)}")
+        check_weights(weights, len(folders), f"`weights` {','.join(f'{weight:g}' for weight in weights)}")
     place = None if output is None else Path(output)
     _check_output(place, folders, force)
     sources = [] if text is None else find_sources([text])
@@ -126,11 +126,11 @@ def _check_output(output: Path | None, folders: Sequence[Path], force: bool) -> 
     if output is None:
         return
     if output.exists() and not output.is_dir():
-        raise InputError(f"{output}: a file; name another --output")
+        raise InputError(f"{output}: a file; name another `output`")
     if output.resolve() in [folder.resolve() for folder in folders]:
-        raise InputError(f"{output}: one of the models to mix; name another --output")
+        raise InputError(f"{output}: one of the models to mix; name another `output`")
     if (output / "model.json").exists() and not force:
-        raise InputError(f"{output}: there is a model already; use --force to replace it, or name another --output")
+        raise InputError(f"{output}: there is a model already; use `force` to replace it, or name another `output`")
 
 
 def _check_components(components: Sequence[Model], folders: Sequence[Path]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _check_components(components: Sequence[Model], folders: Sequence[Path]) -> d
         if each.predicts_end != first.predicts_end:
             without, other = (first_folder, folder) if each.predicts_end else (folder, first_folder)
             raise InputError(
-                f"{without}: does not predict </s>, and {other} does; train it with --boundary end, or mix it with its like"
+                f"{without}: does not predict </s>, and {other} does; train it with `boundary` end, or mix it with models like it"
             )
         corpus = each.made_from.get("corpus")
         if isinstance(corpus, Mapping) and corpus:  # a model from an ARPA file says nothing

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewwords.console import say
 from fewwords.corpus.token_corpus import PartName, TokenCorpus
 from fewwords.errors import InputError
 from fewwords.models.model import Sentence
+from fewwords.progress import say
 from fewwords.text.decompress import decompress
 from fewwords.text.formats import BlockReader
 from fewwords.text.rules import TextRules

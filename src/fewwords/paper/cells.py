@@ -12,7 +12,7 @@ from typing import Any
 
 from fewwords import __version__
 from fewwords.codes.make import codes_path, make_codes
-from fewwords.console import say
+from fewwords.codes.settings import CodingSettings
 from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.evaluation.evaluate import Evaluation, evaluate
@@ -20,10 +20,11 @@ from fewwords.models.load import load
 from fewwords.models.neural.memory import settings_memory
 from fewwords.models.neural.variants import ModelSettings, settings_of
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
+from fewwords.progress import say
 from fewwords.store.files import read_json, write_json
 from fewwords.training.checkpoint import remove_checkpoints
 from fewwords.training.kneser_ney import train_kneser_ney
-from fewwords.training.loop import train
+from fewwords.training.loop import train_neural
 from fewwords.training.process import prepare_process
 from fewwords.training.record import read_lines
 from fewwords.training.run import RECORD as TRAINING_RECORD
@@ -89,7 +90,7 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
         train_kneser_ney(work, order, vocabulary_size=cell.vocabulary_size, words=cell.words, output=folder)
         return
     model_settings, settings = cell_settings(work, cell)
-    train(
+    train_neural(
         work,
         model_settings,
         TrainingSettings.from_json({**settings.to_json(), "threads": threads}),
@@ -113,7 +114,9 @@ def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> 
         return path if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
     say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros")
-    make_codes(work, cell.vocabulary_size, base_size, max_nonzeros=cell.max_nonzeros, path=path)
+    make_codes(
+        work, cell.vocabulary_size, base_size, settings=CodingSettings(max_nonzeros=cell.max_nonzeros), path=path
+    )
     return path
 
 

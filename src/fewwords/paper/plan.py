@@ -110,9 +110,9 @@ def make_plan(
     """
     unknown = [model for model in models if model not in MODELS]
     if unknown:
-        raise InputError(f"--models {unknown[0]}: no such row; choose from {', '.join(MODELS)}")
+        raise InputError(f"`models` {unknown[0]}: no such row; choose from {', '.join(MODELS)}")
     if not vocabulary_sizes or len({*vocabulary_sizes, *larger_sizes}) < len(vocabulary_sizes) + len(larger_sizes):
-        raise InputError("--vocab-sizes: give each size once, and one at least")
+        raise InputError("`vocab_sizes`: give each size once, and one at least")
     if min(words, num_seeds, *more_words) < 1:
         raise InputError("words and seeds: choose 1 or more")
     main = sorted(vocabulary_sizes)[min(1, len(vocabulary_sizes) - 1)]
@@ -210,7 +210,8 @@ class _Rows:
         for variant in ("lstm-z", "lstm-s", "lstm-z-w"):
             yield self._control(variant, "noise", "per position", loss="nce-per-position")
         for variant in ("lstm-z", "lstm-s", "lstm-z-w"):
-            changes = preset_changes("paper", variant)[1]
+            changes = preset_changes("paper", variant)
+            changes.pop("tied", None)  # the rows are untied already
             yield replace(self._control(variant, "recipe", "paper", **changes), tune_rate=True)
         yield self._control("lstm-z", "loss", "softmax", loss="softmax")
 

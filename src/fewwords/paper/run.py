@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fewwords.console import duration, say
 from fewwords.cores import available_cores
 from fewwords.errors import InputError
 from fewwords.paper.cells import codes_file, read_record, run_cell
 from fewwords.paper.plan import Cell
+from fewwords.progress import say
+from fewwords.readable import duration
 from fewwords.store.locks import lock_folder
 from fewwords.training.interruption import Interruption
 
@@ -81,7 +82,7 @@ def run_plan(
     the jobs share the cores.
     """
     if jobs < 1:
-        raise InputError(f"--jobs {jobs}: choose 1 or more")
+        raise InputError(f"`jobs` {jobs}: choose 1 or more")
     threads = threads or max(1, available_cores() // jobs)
     with lock_folder(work / "paper", "paper"):
         left = [cell for cell in plan if read_record(work, cell) is None]

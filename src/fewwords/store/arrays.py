@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Remedy
 from fewwords.store.files import atomic_write
 from fewwords.store.two_files import read_old_facts
 
@@ -48,7 +48,7 @@ class ArrayFile:
         with atomic_write(path) as file:
             file.write(save(arrays, metadata={_KEY: json.dumps(description, sort_keys=True)}))
 
-    def load(self, path: Path, make: Callable[[Arrays, Facts], Made], remedy: str) -> Made:
+    def load(self, path: Path, make: Callable[[Arrays, Facts], Made], remedy: Remedy) -> Made:
         """What `make` makes of arrays and facts; raises InputError with `remedy` for a file that cannot be used.
 
         Such a file is missing, damaged, changed, of another kind, or has content that `make` refuses with an InputError.
@@ -56,7 +56,7 @@ class ArrayFile:
         from safetensors import SafetensorError, safe_open
 
         if not path.is_file():
-            raise InputError(f"{path}: no such file; {remedy}")
+            raise InputError(f"{path}: no such file", remedy=remedy)
         try:
             with safe_open(path, framework="numpy") as file:
                 metadata = file.metadata() or {}
@@ -74,9 +74,9 @@ class ArrayFile:
                     raise InputError(f"it does not say {name!r} as {kind.__name__}")
             return make(arrays, {name: facts[name] for name in self.facts})
         except SafetensorError as error:
-            raise InputError(f"{path}: truncated or changed ({error}); {remedy}") from None
+            raise InputError(f"{path}: truncated or changed ({error})", remedy=remedy) from None
         except InputError as error:
-            raise InputError(f"{path}: {error}; {remedy}") from None
+            raise InputError(f"{path}: {error}", remedy=remedy) from None
 
     def _described(self, text: str) -> Facts:
         """The description in the metadata; raises InputError unless it is of this format and has facts."""
@@ -89,7 +89,7 @@ class ArrayFile:
         return description
 
 
-def array_shape(path: Path, name: str, remedy: str) -> tuple[int, ...] | None:
+def array_shape(path: Path, name: str, remedy: Remedy) -> tuple[int, ...] | None:
     """The shape of an array, from the header of a file alone; None where there is no such file."""
     from safetensors import SafetensorError, safe_open
 
@@ -99,7 +99,7 @@ def array_shape(path: Path, name: str, remedy: str) -> tuple[int, ...] | None:
         with safe_open(path, framework="numpy") as file:
             return tuple(file.get_slice(name).get_shape())
     except SafetensorError as error:
-        raise InputError(f"{path}: truncated or changed ({error}); {remedy}") from None
+        raise InputError(f"{path}: truncated or changed ({error})", remedy=remedy) from None
 
 
 def _digest(kind: str, facts: Any, arrays: Arrays) -> str:

@@ -5,7 +5,7 @@ same places whatever the number of processes, and each block then becomes paragr
 
 - `text`: a paragraph or a sentence a line;
 - `wikiextractor`: `<doc …>` … `</doc>`, whose first line repeats the title;
-- `json lines`: one object a line, its text under "text" (WikiExtractor --json);
+- `json lines`: one object per line, its text under "text" (as WikiExtractor writes it);
 - `mediawiki`: a pages-articles dump;
 - `tokenized`: a sentence a line, words separated by blanks.
 """
@@ -126,7 +126,7 @@ class BlockReader:
         self.format = detect_format(bytes(head[:_HEAD_BYTES]), self._name)
         if self._tokenized:
             if self.format != "text":
-                raise InputError(f"{self._name}: this is {self.format}, not tokenised text; leave out --tokenized")
+                raise InputError(f"{self._name}: this is {self.format}, not tokenised text; leave out `tokenized`")
             self.format = "tokenized"
 
     def _cut(self, buffer: bytearray) -> int:
@@ -165,7 +165,7 @@ def decode(block: Block, strict: bool) -> tuple[str, int]:
             offset = block.start + error.start + len(block.data) - len(data)
             raise InputError(
                 f"{block.source}: invalid UTF-8 at byte {offset:,} of the text; "
-                "convert the file to UTF-8, or leave out --strict to replace and count such bytes"
+                "convert the file to UTF-8, or leave out `strict` to replace and count such bytes"
             ) from None
     text = data.decode(errors="replace")
     return text, text.count("\ufffd") - data.count("\ufffd".encode())

@@ -16,9 +16,9 @@ class TextRules:
 
     def __post_init__(self) -> None:
         if self.numbers not in get_args(Numbers):
-            raise InputError(f"--numbers {self.numbers}: choose {', '.join(get_args(Numbers))}")
+            raise InputError(f"`numbers` {self.numbers}: choose {', '.join(get_args(Numbers))}")
         if not isinstance(self.lower_case, bool):
-            raise InputError(f"lower case {self.lower_case!r}: choose true or false")
+            raise InputError(f"`lower_case` {self.lower_case!r}: choose true or false")
 
     def to_json(self) -> dict[str, Any]:
         """The rules for a JSON file."""

@@ -63,7 +63,7 @@ def split_words(chunk: str) -> list[str]:
 
 
 def fold_number(word: str, numbers: Numbers) -> str:
-    """A word as `--numbers` wants it: as it is, with every digit 0, or `<num>` for a whole number."""
+    """A word as `numbers` wants it: as it is, with every digit 0, or `<num>` for a whole number."""
     if numbers == "digits":
         return _DIGIT.sub("0", word)
     if numbers == "token" and _NUMBER.fullmatch(word):

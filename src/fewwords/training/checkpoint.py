@@ -65,17 +65,15 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raises InputError naming the file when one is missing, damaged or changed."""
     facts = read_json(path / "state.json")
     if not isinstance(facts, dict) or facts.get("format") != FORMAT or not isinstance(facts.get("state"), dict):
-        raise InputError(
-            f"{path / 'state.json'}: not a checkpoint that this version can read; train again with --force"
-        )
+        raise InputError(f"{path / 'state.json'}: not a checkpoint that this version can read; start over with `force`")
     hashes = facts.get("sha256")
     if not isinstance(hashes, dict) or not {f"{name}.safetensors" for name in _TENSOR_FILES} <= set(hashes):
-        raise InputError(f"{path / 'state.json'}: does not name the files of a checkpoint; train again with --force")
+        raise InputError(f"{path / 'state.json'}: does not name the files of a checkpoint; start over with `force`")
     for name, digest in hashes.items():
         if not (path / name).is_file():
-            raise InputError(f"{path / name}: missing from the checkpoint; train again with --force")
+            raise InputError(f"{path / name}: missing from the checkpoint; start over with `force`")
         if sha256_of(path / name) != digest:
-            raise InputError(f"{path / name}: not the file that state.json describes; train again with --force")
+            raise InputError(f"{path / name}: not the file that state.json describes; start over with `force`")
     weights, optimiser, random = (_read_tensors(path / f"{name}.safetensors") for name in _TENSOR_FILES)
     return Checkpoint(weights, optimiser, random, facts["state"])
 
@@ -94,7 +92,7 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except (SafetensorError, FileNotFoundError) as error:
-        raise InputError(f"{path}: not readable ({error}); train again with --force") from None
+        raise InputError(f"{path}: not readable ({error}); start over with `force`") from None
 
 
 def _link(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Several processes, on one machine or many, that train one model: `torchrun --nproc-per-node N -m fewwords train …`.
+"""Several processes, on one machine or many, that train one model: `torchrun -m fewwords train …`.
 
 Every process walks through the same sequence of batches and takes each N-th. A step adds up the gradients, each weighted by its
 share of the predictions: dense ones by all_reduce, sparse ones by gathering the touched rows. All processes then do the same

@@ -51,7 +51,7 @@ def train_kneser_ney(
     folder = output or model_folder(work, f"kn{order}", vocabulary_size)
     with lock_folder(folder, "train"):
         if (folder / "model.json").exists() and not force:
-            raise InputError(f"{folder}: there is a model already; use --force to replace it, or name another --output")
+            raise InputError(f"{folder}: there is a model already; use `force` to replace it, or name another `output`")
         started = time.monotonic()
         model = estimate(
             train,

@@ -1,4 +1,4 @@
-"""`train`: from a work folder to a model folder, whatever interrupts it on the way.
+"""`train_neural`: from a work folder to the folder of a neural model, whatever interrupts it on the way.
 
 Everything that can be wrong with the input is found before the first step. The model folder has the checkpoint and the record of
 the training while it runs, and the model itself, its best weights on dev, at the end.
@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fewwords.console import say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
+from fewwords.progress import say
 from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
 from fewwords.training.checkpoint import (
@@ -45,7 +45,7 @@ from fewwords.work_folder import model_folder
 _FREE_SETTINGS = ("threads", "checkpoint_every")
 
 
-def train(
+def train_neural(
     work: str | Path,
     model_settings: ModelSettings,
     settings: TrainingSettings,
@@ -122,7 +122,7 @@ class _Job:
         self._part("dev")
         if self.settings.words is not None and self.settings.words > train.num_words:
             say(
-                f"the training part has only {train.num_words:,} words: they are all used, and --epochs gives more passes"
+                f"the training part has only {train.num_words:,} words: they are all used, and `epochs` gives more passes"
             )
 
     @property
@@ -226,20 +226,20 @@ def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
     recover_checkpoint(folder)
     has_checkpoint, has_model = find_checkpoint(folder) is not None, (folder / "model.json").exists()
     if force and resume:
-        raise InputError("--force starts anew and --resume goes on: give one of them")
+        raise InputError("`force` starts over and `resume` continues: give one of them")
     if force:
         for name in (RECORD, TUNING_RECORD):
             (folder / name).unlink(missing_ok=True)
         remove_checkpoints(folder)
     elif resume:
         if has_model and not has_checkpoint:
-            raise InputError(f"{folder}: the model is complete and has no checkpoint; use --force to train it anew")
+            raise InputError(f"{folder}: the model is complete and has no checkpoint; use `force` to train it again")
         if not has_checkpoint:
             say(f"{folder}: no checkpoint yet; starting from the beginning")
     elif has_model:
-        raise InputError(f"{folder}: there is a model already; use --force to replace it, or name another --output")
+        raise InputError(f"{folder}: there is a model already; use `force` to replace it, or name another `output`")
     elif has_checkpoint:
-        raise InputError(f"{folder}: an unfinished run is there; use --resume to go on, or --force to start anew")
+        raise InputError(f"{folder}: an unfinished run is there; use `resume` to continue, or `force` to start over")
 
 
 def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:
@@ -251,7 +251,7 @@ def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:
             continue
         if isinstance(value, dict) and isinstance(other, dict) and kind != "corpus":
             name = next(key for key in value if other.get(key) != value[key])
-            told = f"{name.replace('_', ' ')} {other.get(name)}, not {value[name]}"
+            told = f"`{name}` {other.get(name)}, not {value[name]}"
         else:
             told = f"another {kind}"
-        raise InputError(f"{path}: its run has {told}; resume with the same settings, or train anew with --force")
+        raise InputError(f"{path}: its run has {told}; resume with the same settings, or start over with `force`")

@@ -51,8 +51,8 @@ def check_memory(needed: int, loss: str) -> None:
     """Raise InputError when `needed` bytes are more than there are."""
     available = available_bytes()
     if available is not None and needed > available:
-        larger = "--batch-words or another --loss, " if loss == "softmax" else ""
+        larger = "`batch_words` or another `loss`, " if loss == "softmax" else ""
         raise InputError(
             f"training would need some {needed / 1e9:,.1f} GB of memory and {available / 1e9:,.1f} GB are free; lower "
-            f"{larger}--vocab-size, --embedding-size or --hidden-size, or train a coded model (lstm-z-w)"
+            f"{larger}`vocabulary_size`, `embedding_size` or `hidden_size`, or train a coded model (lstm-z-w)"
         )

@@ -89,6 +89,6 @@ class Optimiser:
             shape = {"step": torch.Size([]), **dict.fromkeys(_MOMENTS, None if parameter is None else parameter.shape)}
             if parameter is None or tensor.shape != shape.get(key):
                 raise InputError(
-                    f"the optimiser's state has {full_name}, which this model does not; train with --force"
+                    f"the optimiser's state has {full_name}, which this model does not; start over with `force`"
                 )
             self._adam.state[parameter][key] = tensor.to(parameter.device, copy=True)

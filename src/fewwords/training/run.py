@@ -12,9 +12,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from fewwords.console import Progress, say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
+from fewwords.progress import Progress, say
 from fewwords.training.checkpoint import find_checkpoint, read_checkpoint, write_checkpoint
 from fewwords.training.held_out import HeldOut, measure_held_out
 from fewwords.training.interruption import Interruption
@@ -134,8 +134,8 @@ class Run:
             raise DivergedError(place)
         if num_restores > MOST_RESTORES:
             raise InputError(
-                f"{place}, though the rate was halved {MOST_RESTORES} times; start anew with --force and a lower "
-                "--learning-rate, a lower --clip, or --bias-start unigram"
+                f"{place}, though the rate was halved {MOST_RESTORES} times; start over with `force` and a lower "
+                "`learning_rate`, a lower `clip`, or `bias_start` unigram"
             )
         trainer.restore(read_checkpoint(path))
         trainer.state.rate_factor, trainer.state.num_restores = factor, num_restores
@@ -147,7 +147,7 @@ class Run:
             self._write_checkpoint()
             if self.trainer.group.is_first:
                 say(
-                    f"{self.description}: stopped after {self.trainer.state.words:,} words; --resume goes on from there"
+                    f"{self.description}: stopped after {self.trainer.state.words:,} words; `resume` continues from there"
                 )
         raise KeyboardInterrupt
 

@@ -7,16 +7,18 @@ of a preset, because perplexities over other targets could not be compared.
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from fewwords.errors import InputError
 from fewwords.models.neural.variants import settings_of
+from fewwords.option import Option, check_choices
 
 LossName = Literal["nce", "nce-per-position", "softmax", "sampled-softmax"]
 ScheduleName = Literal["constant", "linear"]
 EmbeddingStart = Literal["random", "vectors"]
 BiasStart = Literal["unigram", "zero", "uniform"]
 CodesName = Literal["learned", "random", "nearest"]
+PresetName = Literal["best", "paper"]
 
 PAPER_RATES = (0.001, 0.002, 0.004, 0.006, 0.008)
 DEFAULT_NUM_NOISE: dict[LossName, int] = {"nce": 256, "nce-per-position": 50, "sampled-softmax": 512, "softmax": 0}
@@ -24,13 +26,7 @@ DEFAULT_NOISE_GROUP = 256  # words that share their noise words, with the loss n
 NUM_EVALUATIONS = 20
 SHORTEST_INTERVAL = 200_000
 
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "loss": get_args(LossName),
-    "schedule": get_args(ScheduleName),
-    "embedding_start": get_args(EmbeddingStart),
-    "bias_start": get_args(BiasStart),
-    "codes": get_args(CodesName),
-}
+_BUDGET, _OPTIMISER, _LOSS, _STARTS, _RUN = "Budget", "Optimiser", "Loss", "Starts and codes", "Run"
 
 
 @dataclass(frozen=True)
@@ -47,54 +43,72 @@ class TrainingSettings:
     so many evaluations without progress.
     """
 
-    words: int | None = None
-    epochs: float | None = None
-    batch_words: int = 2048
-    learning_rate: float = 0.008
-    schedule: ScheduleName = "linear"
-    final_rate: float = 0.0
-    codes_rate: float = 0.1
-    clip: float = 5.0
-    divergence: float = 3.0
-    loss: LossName = "nce"
-    num_noise: int | None = None
-    noise_power: float = 1.0
-    noise_group: int | None = None
-    embedding_start: EmbeddingStart | None = None
-    bias_start: BiasStart = "unigram"
-    codes: CodesName = "learned"
-    seed: int = 1
-    eval_every: int | None = None
-    checkpoint_every: int = 2_000_000
-    dev_words: int = 20_000
-    patience: int | None = None
-    threads: int | None = None
+    words: Annotated[int | None, Option("The first running words to train on.", _BUDGET, default="all")] = None
+    epochs: Annotated[float | None, Option("Passes over them.", _BUDGET, default="1")] = None
+    batch_words: Annotated[int, Option("Words of a batch; the paper: 256.", _OPTIMISER)] = 2048
+    learning_rate: Annotated[float, Option("Adam's rate at the start.", _OPTIMISER)] = 0.008
+    schedule: Annotated[ScheduleName, Option("How the rate changes over the budget.", _OPTIMISER)] = "linear"
+    final_rate: Annotated[float, Option("Where the linear schedule ends, as a share of the rate.", _OPTIMISER)] = 0.0
+    codes_rate: Annotated[float, Option("Rate of tuned code values, as a share of the rate.", _OPTIMISER)] = 0.1
+    clip: Annotated[float, Option("Largest norm of the gradient; 0: no limit.", _OPTIMISER)] = 5.0
+    divergence: Annotated[
+        float, Option("Go back when the loss is this many times its lowest; 0: never.", _OPTIMISER)
+    ] = 3.0
+    loss: Annotated[LossName, Option("nce: noise shared by some words; nce-per-position: as in the paper.", _LOSS)] = (
+        "nce"
+    )
+    num_noise: Annotated[int | None, Option("Noise words.", _LOSS, default="256, or 50 for each position")] = None
+    noise_power: Annotated[float, Option("Power of the counts in the noise.", _LOSS)] = 1.0
+    noise_group: Annotated[
+        int | None,
+        Option("Words of a batch that share their noise words; 0: the whole batch.", _LOSS, default="256"),
+    ] = None
+    embedding_start: Annotated[
+        EmbeddingStart | None,
+        Option("Where word vectors start.", _STARTS, default="DIR/vectors, where it has some of that size"),
+    ] = None
+    bias_start: Annotated[BiasStart, Option("Where biases start: log unigram, the paper's 0, or -log V.", _STARTS)] = (
+        "unigram"
+    )
+    codes: Annotated[CodesName, Option("Learned codes, or a control: random, or the nearest base word.", _STARTS)] = (
+        "learned"
+    )
+    seed: Annotated[int, Option("Seed of start, order, noise and dropout.", _RUN)] = 1
+    eval_every: Annotated[
+        int | None,
+        Option("Words between evaluations.", _RUN, default="a twentieth of the budget, at least 200,000"),
+    ] = None
+    checkpoint_every: Annotated[int, Option("Words between checkpoints; evaluations write one too.", _RUN)] = 2_000_000
+    dev_words: Annotated[int, Option("Words of dev to evaluate on while training.", _RUN)] = 20_000
+    patience: Annotated[
+        int | None, Option("Stop after this many evaluations without progress.", _BUDGET, default="never")
+    ] = None
+    threads: Annotated[int | None, Option("Threads.", _RUN, default="one per core")] = None
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices and not (name == "embedding_start" and self.embedding_start is None):
-                raise InputError(f"{name} {getattr(self, name)!r}: choose one of {', '.join(choices)}")
+        check_choices(self)
         positive = ("words", "epochs", "batch_words", "learning_rate", "num_noise", "eval_every")
         for name in (*positive, "checkpoint_every", "dev_words", "patience", "threads"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
-                raise InputError(f"{name.replace('_', ' ')} {value}: give a number greater than 0")
+                raise InputError(f"`{name}` {value}: give a number greater than 0")
         for name in ("clip", "divergence", "noise_power", "noise_group", "seed"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
-                raise InputError(f"{name.replace('_', ' ')} {value}: give 0 or more")
+                raise InputError(f"`{name}` {value}: give 0 or more")
         if 0 < self.divergence <= 1:
-            raise InputError(f"divergence {self.divergence}: give a factor greater than 1, or 0 to turn the check off")
+            raise InputError(
+                f"`divergence` {self.divergence}: give a factor greater than 1, or 0 to turn the check off"
+            )
         for name in ("final_rate", "codes_rate"):
             if not 0 <= getattr(self, name) <= 1:
-                told = f"{name.replace('_', ' ')} {getattr(self, name)}"
-                raise InputError(f"{told}: give a share of the learning rate, from 0 to 1")
+                raise InputError(f"`{name}` {getattr(self, name)}: give a share of the learning rate, from 0 to 1")
         if self.loss != "nce" and self.noise_group is not None:
             raise InputError(
-                f"noise group {self.noise_group}: only the loss nce shares noise words among some of a batch"
+                f"`noise_group` {self.noise_group}: only the loss nce shares noise words among some of a batch; leave it out"
             )
         if self.loss == "softmax" and self.num_noise is not None:
-            raise InputError("the full softmax draws no noise words; leave their number out")
+            raise InputError(f"`num_noise` {self.num_noise}: the full softmax draws no noise words; leave it out")
 
     @property
     def num_noise_words(self) -> int:
@@ -123,12 +137,12 @@ class TrainingSettings:
     def from_json(cls, values: Any) -> "TrainingSettings":
         """What `to_json` gave; raises InputError for unknown or missing settings."""
         if not isinstance(values, dict) or set(values) != {field.name for field in fields(cls)}:
-            raise InputError("the training settings are not those of this version; train anew with --force")
+            raise InputError("the training settings are not those of this version; start over with `force`")
         return cls(**values)
 
 
 # Recipes by name, as changes of the defaults of ModelSettings and TrainingSettings.
-PRESETS: dict[str, dict[str, Any]] = {
+PRESETS: dict[PresetName, dict[str, Any]] = {
     "best": {},
     "paper": {
         "tied": False,
@@ -144,12 +158,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def preset_changes(name: str, variant: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a preset changes in the settings of a variant and in those of its training; raises InputError for an unknown name."""
+def preset_changes(name: PresetName, variant: str) -> dict[str, Any]:
+    """What a preset changes in the settings of a variant and of its training; raises InputError for an unknown name."""
     if name not in PRESETS:
-        raise InputError(f"preset {name}: choose one of {', '.join(PRESETS)}")
-    in_training = {field.name for field in fields(TrainingSettings)}
-    model = {key: value for key, value in PRESETS[name].items() if key not in in_training}
+        raise InputError(f"`preset` {name}: choose one of {', '.join(PRESETS)}")
+    changes = dict(PRESETS[name])
     if settings_of(variant).encoder == "log-bilinear":
-        model.pop("tied", None)  # the log-bilinear model is tied in the paper's code too
-    return model, {key: value for key, value in PRESETS[name].items() if key in in_training}
+        changes.pop("tied", None)  # the log-bilinear model is tied in the paper's code too
+    return changes
+
+
+def setting_names(settings: type) -> set[str]:
+    """The names of the settings of a class."""
+    return {field.name for field in fields(settings)}

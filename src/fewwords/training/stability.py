@@ -1,4 +1,4 @@
-"""Whether training goes astray: a loss or gradient that is not finite, or a loss that climbs far above what it had reached.
+"""Whether training diverges: a loss or gradient that is not finite, or a loss that climbs far above what it had reached.
 
 The level of the loss is its mean over the last 50,000 predictions or so, each older step counting less; single small batches
 may be far from it. Training has diverged when the level is above `factor` times the lowest so far, plus one nat (so that a

@@ -16,7 +16,7 @@ from torch import Tensor
 from fewwords.codes.controls import nearest_codes, random_codes
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Remedy, Stage
 from fewwords.layers.embedding import START_RANGE
 from fewwords.models.neural.boundaries import never_predicted
 from fewwords.models.neural.language_model import LanguageModel
@@ -60,12 +60,12 @@ def gather_materials(
     base_size: int,
     codes_file: Path | None = None,
 ) -> Materials:
-    """Read all that the model needs from a work folder; raises InputError naming the command that makes what is missing."""
+    """Read all that the model needs from a work folder; raises InputError naming the stage that makes what is missing."""
     corpus = TokenCorpus.open(work)
     if vocabulary_size > corpus.num_types:
         raise InputError(
             f"a vocabulary of {vocabulary_size:,} words was asked for, but the corpus of {work} has {corpus.num_types:,}; "
-            "give a smaller --vocab-size, or prepare more text"
+            "give a smaller `vocabulary_size`, or prepare more text"
         )
     vocabulary = corpus.vocabulary(vocabulary_size)
     from_vectors = settings.embedding_start == "vectors" or (model_settings.is_coded and settings.codes == "nearest")
@@ -74,8 +74,11 @@ def gather_materials(
         _check_vectors(vectors, corpus.vocabulary(), vocabulary_size, work)
     if vectors is not None and settings.embedding_start == "vectors" and vectors.size != model_settings.embedding_size:
         raise InputError(
-            f"the vectors of {work} have {vectors.size} dimensions and the embedding {model_settings.embedding_size}; give "
-            f"--embedding-size {vectors.size}, or make other vectors with fewwords vectors {work} --force"
+            f"the vectors of {work} have {vectors.size} dimensions and the embedding {model_settings.embedding_size}",
+            remedy=(
+                f"give `embedding_size` {vectors.size}",
+                f"make vectors of `size` {model_settings.embedding_size}",
+            ),
         )
     codes = None
     if model_settings.is_coded:
@@ -126,8 +129,8 @@ def _check_vectors(vectors: WordVectors, whole: Vocabulary, vocabulary_size: int
     vectors.check_fits(whole)
     if len(vectors) < vocabulary_size:
         raise InputError(
-            f"the vectors of {work} are of {len(vectors):,} words, fewer than the {vocabulary_size:,} of the model; "
-            f"run fewwords vectors {work} --vocab-size {vocabulary_size} --force"
+            f"the vectors of {work} are of {len(vectors):,} words, fewer than the {vocabulary_size:,} of the model",
+            remedy=Stage("vectors", work=work, vocabulary_size=vocabulary_size, force=True),
         )
 
 
@@ -143,20 +146,23 @@ def _read_codes(
     if base_size < 1 or num_base >= num_words:
         raise InputError(
             f"a vocabulary of {num_words:,} words with {base_size:,} base words leaves none to code; "
-            "give a smaller --base-size or a larger --vocab-size, or train a dense model (lstm-z)"
+            "give a smaller `base_size` or a larger `vocabulary_size`, or train a model without codes (lstm-z)"
         )
     if settings.codes == "random":
         return random_codes(num_words, num_base, min(RANDOM_NONZEROS, base_size), settings.seed)
     if settings.codes == "nearest" and vectors is not None:
         return nearest_codes(vectors.values[:num_words], num_base)
     path = codes_file or codes_path(work, num_words, base_size)
-    remedy = f"fewwords codes {work} --vocab-size {num_words} --base-size {base_size}"
-    remedy += "" if codes_file is None else f" --output {codes_file}"
+    remedy: Remedy = Stage(
+        "codes", work=work, vocabulary_size=num_words, base_size=base_size, force=path.is_file() or None
+    )
+    if codes_file is not None:
+        remedy = "name codes of this corpus and these sizes, or leave `codes_file` out"
     if not path.is_file():
-        raise InputError(f"{path}: no such file; make the codes with {remedy}")
+        raise InputError(f"{path}: no such file", remedy=remedy)
     codes = SparseCodes.load(path)
     if (codes.num_words, codes.num_base) != (num_words, num_base):
-        raise InputError(f"{path}: codes of {codes.num_words:,} words over {codes.num_base:,}; run {remedy} --force")
+        raise InputError(f"{path}: codes of {codes.num_words:,} words over {codes.num_base:,}", remedy=remedy)
     if codes.made_from.get("vocabulary") != vocabulary.fingerprint:
-        raise InputError(f"{path}: made for another vocabulary (the corpus has changed since); run {remedy} --force")
+        raise InputError(f"{path}: made for another vocabulary (the corpus has changed since)", remedy=remedy)
     return codes

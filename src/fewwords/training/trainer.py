@@ -7,7 +7,7 @@ checkpoint and back; a restored run goes on to the same bits.
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from fewwords.training.stability import LossWatch
 
 @dataclass
 class RunState:
-    """The numbers of a run; all fit into JSON. Those of the interval start anew after each evaluation."""
+    """The numbers of a run; all fit into JSON. Those of the interval start over after each evaluation."""
 
     words: int = 0
     steps: int = 0
@@ -45,7 +45,6 @@ class RunState:
     best_perplexity: float | None = None
     best_words: int = 0
     evaluations_since_best: int = 0
-    evaluated_words: int = 0
     stopped_early: bool = False
     loss_level: float | None = None
     lowest_loss_level: float | None = None
@@ -158,15 +157,16 @@ class Trainer:
         if num_processes != self.group.size:
             raise InputError(
                 f"the checkpoint is of a run with {num_processes} processes, this one has {self.group.size}; "
-                "resume with as many, or train anew with --force"
+                "resume with as many, or start over with `force`"
             )
         load_weights(self.model, checkpoint.weights)
         self.optimiser.load_state_tensors(checkpoint.optimiser)
         self.optimiser.zero_gradients()
         self.noise_generator.set_state(checkpoint.random[f"noise.{self.group.rank}"])
         self._set_dropout_state(checkpoint.random[f"dropout.{self.group.rank}"])
-        run = checkpoint.state["run"]
-        self.state = replace(RunState(**run), position=tuple(run["position"]))
+        known = {each.name for each in fields(RunState)}  # older versions wrote one more number
+        run = {name: value for name, value in checkpoint.state["run"].items() if name in known}
+        self.state = RunState(**{**run, "position": tuple(run["position"])})
         self.watch = LossWatch(self.settings.divergence, self.state.loss_level, self.state.lowest_loss_level)
         self._batches = self._batches_from_here()
 
@@ -186,6 +186,6 @@ def load_weights(model: LanguageModel, weights: dict[str, torch.Tensor]) -> None
     """Give a model the weights of a checkpoint; raises InputError when they are those of another model."""
     parameters = dict(model.named_parameters())
     if {name: value.shape for name, value in weights.items()} != {name: p.shape for name, p in parameters.items()}:
-        raise InputError("the checkpoint's weights are those of another model; train anew with --force")
+        raise InputError("the checkpoint's weights are those of another model; start over with `force`")
     for name, parameter in parameters.items():
         parameter.copy_(weights[name])

@@ -10,9 +10,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from fewwords.console import say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
+from fewwords.progress import say
 from fewwords.store.files import read_json, write_json
 from fewwords.training.run import DivergedError, Run
 from fewwords.training.settings import PAPER_RATES, TrainingSettings
@@ -71,7 +71,7 @@ def best_rate(trials: Iterable[Trial]) -> float:
     """The rate with the lowest dev perplexity; raises InputError when every run diverged."""
     finished = [trial for trial in trials if trial.dev_perplexity is not None]
     if not finished:
-        raise InputError("at every learning rate training diverged; check the settings (--clip, --bias-start, --loss)")
+        raise InputError("training diverged at every learning rate; check `clip`, `bias_start` and `loss`")
     return min(finished, key=lambda trial: trial.dev_perplexity or math.inf).learning_rate
 
 

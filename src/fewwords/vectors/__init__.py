@@ -4,10 +4,26 @@
 loads neither gensim nor safetensors.
 """
 
-from fewwords.vectors.import_vectors import import_vectors
-from fewwords.vectors.make import make_vectors
-from fewwords.vectors.neighbours import nearest_words
-from fewwords.vectors.skip_gram import train_skip_gram
-from fewwords.vectors.word_vectors import WordVectors
+from typing import TYPE_CHECKING
 
-__all__ = ["WordVectors", "import_vectors", "make_vectors", "nearest_words", "train_skip_gram"]
+from fewwords.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from fewwords.vectors.imported import import_vectors as import_vectors
+    from fewwords.vectors.make import make_vectors as make_vectors
+    from fewwords.vectors.neighbours import nearest_words as nearest_words
+    from fewwords.vectors.settings import SkipGramSettings as SkipGramSettings
+    from fewwords.vectors.skip_gram import train_skip_gram as train_skip_gram
+    from fewwords.vectors.word_vectors import WordVectors as WordVectors
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "SkipGramSettings": "settings",
+        "WordVectors": "word_vectors",
+        "import_vectors": "imported",
+        "make_vectors": "make",
+        "nearest_words": "neighbours",
+        "train_skip_gram": "skip_gram",
+    },
+)

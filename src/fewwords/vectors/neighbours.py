@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import islice
 
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Stage
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 
@@ -49,8 +49,8 @@ def _find(vectors: WordVectors, vocabulary: Vocabulary, word: str) -> int:
         )
     if rank >= len(vectors):
         raise InputError(
-            f"{word}: is word number {rank:,} of the corpus, and only the first {len(vectors):,} have vectors; "
-            f"make more with fewwords vectors --force --vocab-size {rank + 1}"
+            f"{word}: is word number {rank:,} of the corpus, and only the first {len(vectors):,} have vectors",
+            remedy=Stage("vectors", vocabulary_size=rank + 1, force=True),
         )
     if rank < NUM_SPECIAL:
         raise InputError(f"{word}: special words have no vector; choose another")

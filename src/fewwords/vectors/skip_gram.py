@@ -8,7 +8,7 @@ Words outside the vocabulary, and `<unk>`, are left out as word2vec does: the wi
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords import __version__
-from fewwords.console import Progress, say
-from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import Part, TokenCorpus
 from fewwords.errors import InputError
+from fewwords.progress import Progress, say
 from fewwords.vectors.health import measure_health, plural_pairs
+from fewwords.vectors.settings import DEFAULT_VOCABULARY_SIZE, SkipGramSettings
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 
-DEFAULT_VOCABULARY_SIZE = 100_000
 SLICE_WORDS = 1_000_000
-# Gensim prepares its word table anew for every slice, which must stay a small share of the work.
+# Gensim prepares its word table again for every slice, which must stay a small share of the work.
 SLICE_WORDS_PER_TYPE = 20
 # A thread trains on at least its share of a slice, rounded up to ten thousand words; small slices take fewer threads.
 WORDS_PER_THREAD = 100_000
@@ -41,57 +40,32 @@ class _Slice:
 
 
 def train_skip_gram(
-    corpus: TokenCorpus,
-    *,
-    vocabulary_size: int | None = None,
-    size: int = 200,
-    epochs: int = 5,
-    window: int = 5,
-    negative: int = 5,
-    seed: int = 1,
-    threads: int | None = None,
-    max_words: int | None = None,
-    sample: float = 1e-3,
-    learning_rate: float = 0.025,
-    last_learning_rate: float = 1e-4,
+    corpus: TokenCorpus, settings: SkipGramSettings | None = None, *, vocabulary_size: int | None = None
 ) -> WordVectors:
-    """Vectors of `size` dimensions for the first `vocabulary_size` words (default: 100,000, or what there is).
+    """Vectors for the first `vocabulary_size` words (default: 100,000, or what there is).
 
-    Trains on the first `max_words` running words (default: all) in whole sentences. Only with one thread is the result
-    the same every time; `threads` are one a core by default. A word that never stood beside another one in training
-    has no vector. Raises InputError for settings that do not fit the corpus.
+    A word that never stood beside another one in training has no vector. Raises InputError for settings that do not fit the
+    corpus.
     """
-    settings: dict[str, Any] = {
-        "vocabulary_size": choose_vocabulary_size(corpus, vocabulary_size),
-        "size": size,
-        "epochs": epochs,
-        "window": window,
-        "negative": negative,
-        "seed": seed,
-        "threads": available_cores() if threads is None else threads,
-        "max_words": max_words,
-        "sample": sample,
-        "learning_rate": learning_rate,
-        "last_learning_rate": last_learning_rate,
-    }
-    _check(settings)
-    part = corpus.part("train", settings["vocabulary_size"])
-    vocabulary = corpus.vocabulary(settings["vocabulary_size"])
-    slices = _cut(part, max_words, max(SLICE_WORDS, SLICE_WORDS_PER_TYPE * len(vocabulary)))
+    settings = settings or SkipGramSettings()
+    vocabulary_size = choose_vocabulary_size(corpus, vocabulary_size)
+    part = corpus.part("train", vocabulary_size)
+    vocabulary = corpus.vocabulary(vocabulary_size)
+    slices = _cut(part, settings.words, max(SLICE_WORDS, SLICE_WORDS_PER_TYPE * len(vocabulary)))
     model = _start(vocabulary, settings)
     trained = model.wv.vectors  # row r - NUM_SPECIAL is the word of rank r
     start_lengths = np.einsum("ve,ve->v", trained, trained)
     pairs = plural_pairs(vocabulary) - NUM_SPECIAL
     health = []
-    with Progress("vectors", epochs * sum(each.num_words for each in slices), "words") as progress:
+    with Progress("vectors", settings.epochs * sum(each.num_words for each in slices), "words") as progress:
         for epoch, _ in enumerate(_train(model, part, slices, settings, progress), start=1):
             if not np.isfinite(trained).all():
                 raise InputError(
                     f"the vectors diverged in epoch {epoch}; choose a smaller learning rate, or one thread"
                 )
             health.append(measure_health(trained, pairs))
-            say(f"vectors: epoch {epoch} of {epochs}: {health[-1]}")
-    values = np.zeros((len(vocabulary), size), dtype=np.float32)
+            say(f"vectors: epoch {epoch} of {settings.epochs}: {health[-1]}")
+    values = np.zeros((len(vocabulary), settings.size), dtype=np.float32)
     values[NUM_SPECIAL:] = trained
     has_vector = np.zeros(len(vocabulary), dtype=np.bool_)
     # A row that has not moved from its random start would say nothing about its word.
@@ -102,7 +76,7 @@ def train_skip_gram(
         "version": __version__,
         "corpus": corpus.description["sha256"],
         "words": sum(each.num_words for each in slices),
-        "settings": settings,
+        "settings": {"vocabulary_size": vocabulary_size, **asdict(settings), "threads": settings.num_threads},
         "health": [each.as_dict() for each in health],
     }
     return WordVectors(values, has_vector, vocabulary.fingerprint, made_from)
@@ -111,21 +85,6 @@ def train_skip_gram(
 def choose_vocabulary_size(corpus: TokenCorpus, asked: int | None) -> int:
     """The number of words to make vectors for: what is asked for, or 100,000, or what the corpus has."""
     return min(DEFAULT_VOCABULARY_SIZE, corpus.num_types) if asked is None else asked
-
-
-def _check(settings: dict[str, Any]) -> None:
-    """Refuse settings that mean nothing."""
-    for name in ("size", "epochs", "window", "negative", "threads"):
-        if settings[name] < 1:
-            raise InputError(f"{name} {settings[name]}: choose 1 or more")
-    if settings["max_words"] is not None and settings["max_words"] < 1:
-        raise InputError(f"words {settings['max_words']}: choose 1 or more, or leave it out for all")
-    if not 0 <= settings["seed"] < 1 << 32:
-        raise InputError(f"seed {settings['seed']}: choose a number from 0 to {(1 << 32) - 1}")
-    if not 0 <= settings["sample"] < 1:
-        raise InputError(f"sample {settings['sample']}: choose a share from 0 (off) to below 1")
-    if not 0 < settings["last_learning_rate"] <= settings["learning_rate"] < np.inf:
-        raise InputError("the learning rate falls to the last learning rate, and both are above 0; mend them")
 
 
 def _cut(part: Part, max_words: int | None, slice_words: int) -> list[_Slice]:
@@ -141,17 +100,17 @@ def _cut(part: Part, max_words: int | None, slice_words: int) -> list[_Slice]:
     return [_Slice(first, last, int(offsets[last] - offsets[first])) for first, last in pairwise(cuts.tolist())]
 
 
-def _start(vocabulary: Vocabulary, settings: dict[str, Any]) -> Any:
+def _start(vocabulary: Vocabulary, settings: SkipGramSettings) -> Any:
     """Gensim's model before training: one row a word, by rank, special words left out."""
     from gensim.models import Word2Vec  # type: ignore[import-untyped]
 
     model = Word2Vec(
-        vector_size=settings["size"],
-        window=settings["window"],
-        negative=settings["negative"],
-        seed=settings["seed"],
-        sample=settings["sample"],
-        alpha=settings["learning_rate"],
+        vector_size=settings.size,
+        window=settings.window,
+        negative=settings.negative,
+        seed=settings.seed,
+        sample=settings.sample,
+        alpha=settings.learning_rate,
         sg=1,
         hs=0,
         min_count=1,
@@ -170,21 +129,19 @@ def _keys(vocabulary_size: int) -> NDArray[np.bytes_]:
 
 
 def _train(
-    model: Any, part: Part, slices: list[_Slice], settings: dict[str, Any], progress: Progress
+    model: Any, part: Part, slices: list[_Slice], settings: SkipGramSettings, progress: Progress
 ) -> Iterator[None]:
     """Train in place; yields after each epoch."""
     keys = _keys(part.vocabulary_size)
-    rates = np.linspace(
-        settings["learning_rate"], settings["last_learning_rate"], settings["epochs"] * len(slices) + 1
-    ).tolist()
+    rates = np.linspace(settings.learning_rate, settings.last_learning_rate, settings.epochs * len(slices) + 1).tolist()
     with tempfile.TemporaryDirectory(prefix="fewwords-vectors-") as folder:
         path = Path(folder) / "slice.txt"
-        for epoch in range(settings["epochs"]):
+        for epoch in range(settings.epochs):
             for number, each in enumerate(slices):
                 if epoch == 0 or len(slices) > 1:
                     _write(path, part, each, keys)
                 step = epoch * len(slices) + number
-                model.workers = max(1, min(settings["threads"], each.num_words // WORDS_PER_THREAD))
+                model.workers = max(1, min(settings.num_threads, each.num_words // WORDS_PER_THREAD))
                 model.train(
                     corpus_file=str(path),
                     # Each thread lowers the rate by its own count of sentences, which ends at its share of them.
@@ -194,12 +151,12 @@ def _train(
                     start_alpha=rates[step],
                     end_alpha=rates[step + 1],
                 )
-                progress.advance(each.num_words, status=f"epoch {epoch + 1} of {settings['epochs']}")
+                progress.advance(each.num_words, status=f"epoch {epoch + 1} of {settings.epochs}")
             yield
 
 
 def _write(path: Path, part: Part, each: _Slice, keys: NDArray[np.bytes_]) -> None:
-    """Write a slice as text, a sentence a line, ranks as `keys` [V]."""
+    """Write a slice as text, one sentence per line, ranks as `keys` [V]."""
     offsets = part.file.offsets[each.first_sentence : each.last_sentence + 1]
     text = keys[part.tokens(int(offsets[0]), int(offsets[-1]))].view(np.uint8).reshape(each.num_words, -1)
     ends = offsets[1:] - offsets[0]

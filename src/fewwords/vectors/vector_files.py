@@ -187,7 +187,7 @@ class VectorFile:
 
     def _damaged(self, number: int, what: str) -> InputError:
         unit = "row" if self.layout == "word2vec binary" else "line"
-        return InputError(f"{self.path}: {unit} {number:,}: {what}; mend it, or copy or download the file again")
+        return InputError(f"{self.path}: {unit} {number:,}: {what}; fix it, or copy or download the file again")
 
 
 class _Pieces(io.RawIOBase):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Stage
 from fewwords.store.arrays import ArrayFile, array_shape
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 from fewwords.work_folder import vectors_path as vectors_path  # fewwords.paper takes it from here
@@ -82,13 +82,13 @@ class WordVectors:
         """Raise InputError unless the first words of `vocabulary`, which may have more, are those of the vectors."""
         if len(vocabulary) < len(self):
             raise InputError(
-                f"the vectors are of {len(self):,} words, but the vocabulary has only {len(vocabulary):,}; "
-                "run fewwords vectors again with --force"
+                f"the vectors are of {len(self):,} words, but the vocabulary has only {len(vocabulary):,}",
+                remedy=Stage("vectors", force=True),
             )
         if Vocabulary(vocabulary.words[: len(self)], vocabulary.counts).fingerprint != self.vocabulary_fingerprint:
             raise InputError(
-                f"the vectors were made for another vocabulary of {len(self):,} words (the corpus has changed since); "
-                "run fewwords vectors again with --force"
+                f"the vectors were made for another vocabulary of {len(self):,} words (the corpus has changed since)",
+                remedy=Stage("vectors", force=True),
             )
 
     def save(self, work: str | Path) -> None:
@@ -114,8 +114,8 @@ class WordVectors:
         return array_shape(vectors_path(work), "values", _remedy(work))
 
 
-def _remedy(work: str | Path) -> str:
-    return f"run fewwords vectors {work} --force"
+def _remedy(work: str | Path) -> Stage:
+    return Stage("vectors", work=work, force=True)
 
 
 def _first(wrong: NDArray[np.bool_]) -> str:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from fewwords.console import Progress, say
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney.arpa_lines import ArpaLines
 from fewwords.models.kneser_ney.arpa_sections import Section, read_end, read_header, read_section
 from fewwords.models.kneser_ney.model import KneserNey
 from fewwords.models.kneser_ney.trie import LOG10_ZERO, NOWHERE, Float32s, Int64s, Trie, UInt32s, find_rows, join_levels
+from fewwords.progress import Progress, say
 from fewwords.store.files import sha256_of
 from fewwords.vocabulary import SPECIAL_WORDS, UNKNOWN, UNKNOWN_ID, Vocabulary
 

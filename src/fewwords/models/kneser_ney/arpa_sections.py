@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.console import Progress
 from fewwords.models.kneser_ney.arpa_lines import ArpaLines
 from fewwords.models.kneser_ney.trie import Int64s
+from fewwords.progress import Progress
 
 _LINES_BETWEEN_PROGRESS = 1 << 16
 _END_MARK = b"\\end\\"

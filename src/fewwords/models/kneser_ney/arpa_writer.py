@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fewwords.console import Progress
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney.model import KneserNey
+from fewwords.progress import Progress
 from fewwords.store.files import atomic_write
 
 _NODES_AT_ONCE = 1 << 17

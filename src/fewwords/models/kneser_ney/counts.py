@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fewwords.console import Progress
 from fewwords.corpus.token_corpus import Part
 from fewwords.models.kneser_ney.keys import DirectKeys, Ids, Keys, RankedKeys, fits_directly
 from fewwords.models.kneser_ney.sentences import part_pieces
 from fewwords.models.kneser_ney.sorted_runs import Counted, count_keys
+from fewwords.progress import Progress
 from fewwords.vocabulary import START_ID
 
 PIECE_ROWS = 1 << 20

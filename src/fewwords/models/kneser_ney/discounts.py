@@ -36,7 +36,7 @@ def estimate_discounts(order: int, found: CountsOfCounts, fallback: Sequence[flo
     if fallback is None:
         raise InputError(
             f"too little text for the discounts: {n1:,}, {n2:,}, {n3:,} and {n4:,} {order}-grams have the counts 1 to 4; "
-            "train on more words, or give discounts to fall back on (--discount-fallback 0.5 1 1.5)"
+            "train on more words, or give discounts to fall back on (`discount_fallback` 0.5 1 1.5)"
         )
     return check_fallback(fallback)
 
@@ -46,7 +46,7 @@ def check_fallback(fallback: Sequence[float]) -> Discounts:
     discounts = tuple(float(discount) for discount in fallback)
     if len(discounts) != 3 or not are_usable((discounts[0], discounts[1], discounts[2])):
         raise InputError(
-            f"--discount-fallback {' '.join(f'{discount:g}' for discount in discounts)}: give three numbers above 0 and "
+            f"`discount_fallback` {' '.join(f'{discount:g}' for discount in discounts)}: give three numbers above 0 and "
             "below 1, 2 and 3, such as 0.5 1 1.5"
         )
     return discounts[0], discounts[1], discounts[2]

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.console import Progress
 from fewwords.models.kneser_ney.compiled import compiled
 from fewwords.models.kneser_ney.counts import PIECE_ROWS, NgramCounts
 from fewwords.models.kneser_ney.discounts import Discounts
 from fewwords.models.kneser_ney.keys import DirectKeys, Keys
 from fewwords.models.kneser_ney.trie import Int64s, UInt32s, find_child
+from fewwords.progress import Progress
 from fewwords.vocabulary import START_ID
 
 Float64s = NDArray[np.float64]

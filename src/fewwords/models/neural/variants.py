@@ -5,14 +5,17 @@
 """
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fewwords.errors import InputError
+from fewwords.losses.names import NormaliserName
 from fewwords.models.neural.encoders import encoder_names
+from fewwords.option import Option, check_choices
 
-NormaliserName = Literal["one", "constant", "z-regression"]
 Storage = Literal["dense", "coded"]
 Boundary = Literal["end", "paper"]
+
+_PANEL = "Model"
 
 
 @dataclass(frozen=True)
@@ -20,25 +23,32 @@ class ModelSettings:
     """Everything that decides the shape of a model.
 
     `boundary` "end": a sentence starts from `<s>` and `</s>` is predicted; "paper": the first word is predicted from a learned
-    state and the end is not predicted, as in the authors' code. `context_size` is the log-bilinear model's, in words.
+    state and the end is not predicted, as in the authors' code. `context_size` is the log-bilinear model's, in words. The fields
+    without help are what the name of a variant stands for.
     """
 
     variant: str = "lstm-z-w"
     embedding: Storage = "coded"
     output: Storage = "coded"
     coded_bias: bool = False
-    normaliser: NormaliserName = "z-regression"
-    embedding_size: int = 200
-    hidden_size: int = 200
-    num_layers: int = 1
-    dropout: float = 0.0
-    tied: bool = False  # one matrix for the embedding and the output weights
-    tune_codes: bool = False
-    boundary: Boundary = "end"
+    embedding_size: Annotated[int, Option("Values of a word vector.", _PANEL)] = 200
+    hidden_size: Annotated[int, Option("Values of the encoder's state.", _PANEL)] = 200
+    num_layers: Annotated[int, Option("Layers of the encoder.", _PANEL)] = 1
+    dropout: Annotated[float, Option("Share of values dropped.", _PANEL)] = 0.0
+    tied: Annotated[
+        bool,
+        Option("One matrix for embedding and output weights.", _PANEL, default="tied for coded models", off="untied"),
+    ] = False
+    tune_codes: Annotated[bool, Option("Train the values of the codes too.", _PANEL)] = False
+    boundary: Annotated[
+        Boundary, Option("end: from <s>, and </s> is predicted; paper: from a learned state, and it is not.", _PANEL)
+    ] = "end"
+    normaliser: Annotated[NormaliserName, Option("What stands for Z.", "Loss", default="the model's")] = "z-regression"
     encoder: str = "lstm"  # the name of a file in `encoders/`
     context_size: int = 5
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if min(self.embedding_size, self.hidden_size, self.num_layers, self.context_size) < 1:
             raise InputError("a model needs sizes and a number of layers of at least 1")
         if self.encoder not in encoder_names():
@@ -50,7 +60,9 @@ class ModelSettings:
         if self.coded_bias and self.output != "coded":
             raise InputError("coded biases need coded output weights")
         if self.tune_codes and not self.is_coded:
-            raise InputError("there are no codes to tune in a dense model; choose one with coded weights, as lstm-z-w")
+            raise InputError(
+                "`tune_codes`: the model has no codes to tune; choose one with coded weights, such as lstm-z-w"
+            )
 
     @property
     def is_coded(self) -> bool:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fewwords.console import duration, quantity
 from fewwords.errors import InputError
 from fewwords.paper.report.figures import CAPTIONS
 from fewwords.paper.tables import published
 from fewwords.paper.tables.print_figures import DASH, figure, number, percent, perplexity, signed, spread_note
+from fewwords.readable import duration, quantity
 
 Tables = Mapping[str, Any]
 HEADLINE_MARKS = ("<!-- headline -->", "<!-- /headline -->")

@@ -5,8 +5,9 @@ from typing import Any
 
 from rich.table import Table
 
-from fewwords.console import duration, quantity, result_table
+from fewwords.cli.tables.table import result_table
 from fewwords.paper.run import PlanStatus
+from fewwords.readable import duration, quantity
 
 
 def plan_table(status: PlanStatus, jobs: int) -> Table:

@@ -6,11 +6,11 @@ A section about nothing is the empty string in a small report.
 from collections.abc import Mapping
 from typing import Any
 
-from fewwords.console import duration, quantity
 from fewwords.paper.report.differences import differences
 from fewwords.paper.report.html_parts import Markup, element, paragraph, section, table, unbroken, with_note
 from fewwords.paper.tables import published
 from fewwords.paper.tables.print_figures import DASH, figure, percent, perplexity
+from fewwords.readable import duration, quantity
 
 Tables = Mapping[str, Any]
 _MARKS = {"holds": ("holds", "✓"), "fails": ("fails", "✗"), "within": ("open", "≈")}

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fewwords.console import quantity
 from fewwords.paper.report.html_parts import Markup, element, paragraph, section, table, with_note
 from fewwords.paper.tables import published
 from fewwords.paper.tables.print_figures import DASH, figure, number, percent, perplexity, signed, spread_note
+from fewwords.readable import quantity
 
 Tables = Mapping[str, Any]
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fewwords.console import quantity
 from fewwords.paper.tables.print_figures import signed
 from fewwords.paper.tables.seeds import Cell, compare
+from fewwords.readable import quantity
 
 
 def make_headline(

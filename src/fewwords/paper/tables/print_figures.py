@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fewwords.console import quantity
+from fewwords.readable import quantity
 
 DASH = "–"
 

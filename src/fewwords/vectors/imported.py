@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords import __version__
-from fewwords.console import Progress, say
 from fewwords.errors import InputError
+from fewwords.progress import Progress, say
 from fewwords.vectors.vector_files import VectorFile
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary

@@ -1,11 +1,11 @@
-"""The table that a prepared corpus is told by, like the paper's table 2."""
+"""The tables of a prepared corpus, like the paper's table 2."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from rich.table import Table
 
-from fewwords.console import result_table
+from fewwords.cli.tables.table import result_table
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.vocabulary import NUM_SPECIAL
 

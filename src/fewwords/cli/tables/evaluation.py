@@ -1,10 +1,10 @@
-"""The tables that an evaluation is told by: perplexity and its conventions, bands of words, memory."""
+"""The tables of an evaluation: perplexity and its conventions, bands of words, memory."""
 
 from collections.abc import Iterator
 
 from rich.table import Table
 
-from fewwords.console import result_table
+from fewwords.cli.tables.table import result_table
 from fewwords.evaluation.evaluate import Evaluation, TextResult
 from fewwords.evaluation.mix import MixSummary
 from fewwords.models.memory import Memory
@@ -75,7 +75,7 @@ def _size(evaluation: Evaluation) -> Table:
 
 
 def _memory(evaluation: Evaluation, memory: Memory, dense: Memory) -> Table:
-    table = result_table("Memory (numbers stored)", "part", evaluation.variant, "dense twin")
+    table = result_table("Memory (numbers stored)", "part", evaluation.variant, "uncompressed version")
     for name, part in (
         ("embedding", "embedding"),
         ("encoding", "encoding"),

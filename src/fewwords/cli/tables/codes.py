@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
+from fewwords.cli.tables.table import result_table
 from fewwords.codes.make import CodedVocabulary
 from fewwords.codes.quality import CodeQuality, Spread
-from fewwords.console import result_table
 
 
 def tables(coded: CodedVocabulary) -> Iterator[Table]:

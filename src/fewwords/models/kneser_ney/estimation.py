@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.console import duration, quantity, say
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney.counts import NgramCounter, NgramCounts
@@ -27,6 +26,8 @@ from fewwords.models.kneser_ney.levels import Level, empty_context, next_level, 
 from fewwords.models.kneser_ney.model import KneserNey
 from fewwords.models.kneser_ney.sorted_runs import ROW_BYTES
 from fewwords.models.kneser_ney.trie import LOG10_ZERO, Trie, join_levels
+from fewwords.progress import say
+from fewwords.readable import duration, quantity
 from fewwords.vocabulary import START_ID, Vocabulary
 
 HIGHEST_ORDER = 5
@@ -108,11 +109,11 @@ def _check(
     thresholds = [*prune] or [0]
     given = " ".join(map(str, thresholds))
     if len(thresholds) > order:
-        raise InputError(f"--prune {given}: {len(thresholds)} thresholds for a model of order {order}; give {order}")
+        raise InputError(f"`prune` {given}: {len(thresholds)} thresholds for a model of order {order}; give {order}")
     if thresholds[0] != 0:
-        raise InputError(f"--prune {given}: words of the vocabulary are never left out; start with 0")
+        raise InputError(f"`prune` {given}: words of the vocabulary are never left out; start with 0")
     if thresholds != sorted(thresholds):
-        raise InputError(f"--prune {given}: a threshold below the one before would leave n-grams without their context")
+        raise InputError(f"`prune` {given}: a threshold below the one before would leave n-grams without their context")
     return tuple(thresholds + [thresholds[-1]] * (order - len(thresholds)))
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords import __version__
-from fewwords.console import Progress, say
 from fewwords.corpus.merge import (
     ORDERED_DIVISION,
     Division,
@@ -30,6 +29,7 @@ from fewwords.corpus.settings import Settings
 from fewwords.corpus.token_corpus import FORMAT, TokenCorpus
 from fewwords.corpus.workers import Workers, start_workers
 from fewwords.errors import InputError
+from fewwords.progress import Progress, say
 from fewwords.store.files import sha256_of, write_json
 from fewwords.store.folders import recover_folder, replaced_folder
 from fewwords.store.locks import lock_folder
@@ -77,11 +77,11 @@ def prepare(
     if ready_made and settings.tokenized:
         settings = replace(settings, min_words=1, max_words=None)  # a benchmark's lines are taken as they are
     if ready_made and settings.dedup:
-        raise InputError("--dedup would change ready-made splits; leave it out, or give the files as one corpus")
+        raise InputError("`dedup` would change ready-made splits; leave it out, or give the files as one corpus")
     if ready_made and (dev_words is not None or test_words is not None):
-        raise InputError("--dev-words and --test-words are for splitting; ready-made splits have their sizes")
+        raise InputError("`dev_words` and `test_words` are for splitting; ready-made splits have their sizes")
     if jobs < 1:
-        raise InputError(f"--jobs {jobs}: at least one process is needed")
+        raise InputError(f"`jobs` {jobs}: at least one process is needed")
     folder = corpus_folder(work)
     with lock_folder(folder.parent, "prepare"), _replaced(folder, force) as building:
         with start_workers(settings, building, not ready_made, jobs) as workers:
@@ -96,11 +96,11 @@ def prepare(
         with Progress("shuffling", count_words(runs), "words") as progress:
             sizes = merge_sentences(runs, division, building, progress.advance)
         if sizes["train"][0] == 0:
-            remedy = "a larger --max-words" if ready_made else "smaller --dev-words and --test-words"
+            remedy = "a larger `max_words`" if ready_made else "smaller `dev_words` and `test_words`"
             raise InputError(f"{_names(parts[-1:])}: no sentence is left for training; use {remedy}, or more text")
         if ready_made and sizes["dev"][0] == 0:
             raise InputError(
-                f"{_names(parts[:1])}: no sentence is left for dev; use a larger --max-words, or more text"
+                f"{_names(parts[:1])}: no sentence is left for dev; use a larger `max_words`, or more text"
             )
         for run in runs:
             run.delete()
@@ -140,9 +140,9 @@ def _parts(sources: Sequence[str], train: Sequence[str], dev: Sequence[str], tes
             raise InputError("no source was named; give files, folders, '-', or builtin:sotu")
         return [_Part("corpus", 0, find_sources(sources))]
     if sources:
-        raise InputError(f"{sources[0]}: give either sources to split, or --train, --dev and --test, not both")
+        raise InputError(f"{sources[0]}: give either sources to split, or `train`, `dev` and `test`, not both")
     if not train or not dev:
-        raise InputError("ready-made splits need --train and --dev (and, for the last figures, --test)")
+        raise InputError("ready-made splits need `train` and `dev` (and, for the last figures, `test`)")
     # the order of the keys: dev, test, train
     return [
         _Part("dev", 0, find_sources(dev)),
@@ -157,7 +157,7 @@ def _replaced(folder: Path, force: bool) -> Iterator[Path]:
     if recover_folder(folder):
         say(f"{folder}: left unfinished by an earlier run; starting over")
     if folder.exists() and not force:
-        raise InputError(f"{folder}: a prepared corpus is there already; use --force to replace it, or another --work")
+        raise InputError(f"{folder}: a prepared corpus is there already; use `force` to replace it, or another `work`")
     with replaced_folder(folder) as building:
         yield building
 
@@ -227,7 +227,7 @@ def _divide(runs: list[Run], dev_words: int | None, test_words: int | None) -> D
     for name, asked, paper in (("dev", dev_words, PAPER_DEV_WORDS), ("test", test_words, PAPER_TEST_WORDS)):
         share = int(LARGEST_SHARE * total)
         if asked is not None and asked < 0:
-            raise InputError(f"--{name}-words {asked}: choose 0 or more")
+            raise InputError(f"`{name}_words` {asked}: choose 0 or more")
         if asked is None and paper > share:
             say(
                 f"{name}: {share:,} words instead of the paper's {paper:,}, to leave most of {total:,} words for training"
@@ -235,7 +235,7 @@ def _divide(runs: list[Run], dev_words: int | None, test_words: int | None) -> D
         wanted.append(min(paper, share) if asked is None else asked)
     if sum(wanted) >= total:
         raise InputError(
-            f"--dev-words {wanted[0]} and --test-words {wanted[1]} leave nothing of {total:,} words for training; "
+            f"`dev_words` {wanted[0]} and `test_words` {wanted[1]} leave nothing of {total:,} words for training; "
             "use smaller numbers"
         )
     return divide(runs, *wanted)
@@ -275,7 +275,7 @@ def _nothing_left(parts: list[_Part], tally: Tally, settings: Settings) -> str:
     )
     return (
         f"{_names(parts)}: no sentence is left after filtering ({reasons}); "
-        f"sentences of {lengths} words are kept: change --min-words or --max-words"
+        f"sentences of {lengths} words are kept: change `min_words` or `max_words`"
     )
 
 
@@ -283,7 +283,7 @@ def _warn(tally: Tally, settings: Settings, described: list[dict[str, Any]], num
     for source in described:
         if source["invalid_utf8"]:
             say(
-                f"{source['name']}: {source['invalid_utf8']:,} invalid UTF-8 sequences were replaced (--strict stops there)"
+                f"{source['name']}: {source['invalid_utf8']:,} invalid UTF-8 sequences were replaced (`strict` stops there)"
             )
         if source["torn_lines"]:
             say(
@@ -292,5 +292,5 @@ def _warn(tally: Tally, settings: Settings, described: list[dict[str, Any]], num
     if tally.words[TOO_LONG] > 0.2 * num_words:
         say(
             f"{tally.words[TOO_LONG]:,} words were in sentences longer than {settings.max_words} words and are dropped; "
-            "text without punctuation needs one sentence a line, or a larger --max-words"
+            "text without punctuation needs one sentence per line, or a larger `max_words`"
         )

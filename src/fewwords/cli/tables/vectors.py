@@ -1,10 +1,11 @@
-"""The tables that vectors are told by: what they are, and the neighbours of a few words."""
+"""The tables of word vectors: what they are, and the neighbours of a few words."""
 
 from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
+from fewwords.cli.tables.table import fact_table
 from fewwords.vectors.health import measure_health, plural_pairs
 from fewwords.vectors.neighbours import choose_examples, nearest_words
 from fewwords.vectors.word_vectors import WordVectors
@@ -15,15 +16,16 @@ def tables(vectors: WordVectors, vocabulary: Vocabulary) -> Iterator[Table]:
     """Sizes and health, then the neighbours of three words; `vocabulary` is that of the vectors, or a larger one."""
     head = Vocabulary(vocabulary.words[: len(vectors)], vocabulary.counts[: len(vectors)])
     health = measure_health(vectors.values, plural_pairs(head))
-    table = Table("vectors", "", title="Word vectors", title_justify="left", title_style="bold", show_header=False)
-    table.add_row("words", f"{len(vectors) - NUM_SPECIAL:,}")
-    table.add_row("words without a vector", f"{vectors.num_without_vector:,}")
-    table.add_row("dimensions", f"{vectors.size:,}")
-    table.add_row("mean length", f"{health.mean_length:.3f}")
+    facts = [
+        ("words", f"{len(vectors) - NUM_SPECIAL:,}"),
+        ("words without a vector", f"{vectors.num_without_vector:,}"),
+        ("dimensions", f"{vectors.size:,}"),
+        ("mean length", f"{health.mean_length:.3f}"),
+    ]
     if health.num_pairs >= 2:
-        table.add_row("cosine of singular and plural", f"{health.related_cosine:.3f} ({health.num_pairs} pairs)")
-        table.add_row("cosine of wrong pairs", f"{health.unrelated_cosine:.3f}")
-    yield table
+        facts.append(("cosine of singular and plural", f"{health.related_cosine:.3f} ({health.num_pairs} pairs)"))
+        facts.append(("cosine of wrong pairs", f"{health.unrelated_cosine:.3f}"))
+    yield fact_table("Word vectors", facts)
     yield neighbour_table(vectors, vocabulary, choose_examples(vectors, vocabulary))
 
 

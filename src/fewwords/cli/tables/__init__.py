@@ -1,0 +1,1 @@
+"""The tables that results are shown in, one file for each stage."""

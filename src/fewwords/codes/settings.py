@@ -1,0 +1,46 @@
+"""The settings of the coding (section 3.1): which solver, how many base words a word may have, and those of the paper's Adam."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from fewwords.errors import InputError
+from fewwords.option import Option, check_choices
+
+DEFAULT_BASE_SIZE = 8000
+
+SolverName = Literal["exact", "adam"]
+
+
+@dataclass(frozen=True)
+class AdamSettings:
+    """The paper's settings (w_alpha, w_beta, threshold), and those it leaves open."""
+
+    steps: Annotated[int, Option("Steps of adam.")] = 800
+    learning_rate: Annotated[float, Option("Learning rate of adam.")] = 0.001
+    w_alpha: float = 1.0
+    w_beta: float = 0.1
+    threshold: float = 0.015
+    cap: float = 0.1
+    num_start: int = 32
+    trace_every: int = 50
+
+
+@dataclass(frozen=True)
+class CodingSettings:
+    """How rare words are coded; raises InputError for values that cannot be used. `max_nonzeros` None sets no limit."""
+
+    solver: Annotated[
+        SolverName, Option("exact: the best weights by an active set; adam: the paper's optimisation.")
+    ] = "exact"
+    max_nonzeros: Annotated[int | None, Option("At most so many common words for a word; 0 sets no limit.")] = 8
+    sum_to_one: Annotated[bool, Option("Weights that sum to 1 (exact solver).")] = False
+    adam: AdamSettings = field(default_factory=AdamSettings)
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if self.max_nonzeros is not None and self.max_nonzeros < 1:
+            raise InputError(f"`max_nonzeros` {self.max_nonzeros}: give at least 1")
+        if self.solver == "adam" and self.sum_to_one:
+            raise InputError(
+                "`sum_to_one` is for the exact solver; with adam the objective decides the sum: leave it out"
+            )
