@@ -99,9 +99,7 @@ def test_more_letters_than_fit_are_other_letters() -> None:
 
 def rare_vocabulary() -> Vocabulary:
     rare = [f"w{letter}{other}" for letter in "abcdefgh" for other in "xyz"]
-    return Vocabulary(
-        [*SPECIAL_WORDS, "the", "cat", *rare], np.array([0, 9, 9, 50, 40, 3, 2] + [1] * (len(rare) - 2))
-    )
+    return Vocabulary([*SPECIAL_WORDS, "the", "cat", *rare], np.array([0, 9, 9, 50, 40, 3, 2] + [1] * (len(rare) - 2)))
 
 
 def test_a_lost_word_costs_what_the_held_out_words_cost() -> None:

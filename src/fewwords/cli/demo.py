@@ -1,6 +1,5 @@
 """`fewwords demo`: every stage that exists, once, on the built-in corpus."""
 
-import shutil
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,8 @@ BASE_SIZE = 3_000
 VECTOR_EPOCHS = 10
 TRAINING_EPOCHS = 2
 LEARNING_RATE = 0.006
+DEV_WORDS = 10_000  # of each evaluation while training
+TEST_WORDS = 200_000
 
 
 def demo(
@@ -29,17 +30,14 @@ def demo(
     from fewwords.codes.explain import explain
     from fewwords.codes.make import make_codes
     from fewwords.codes.quality import words_with_stem
-    from fewwords.console import result_console, say
+    from fewwords.console import result_console, result_table, say
     from fewwords.cores import available_cores
     from fewwords.corpus import prepare
     from fewwords.corpus.summary import sample_sentences
-    from fewwords.errors import InputError
-    from fewwords.paper import run_plan
-    from fewwords.paper.cells import read_record
-    from fewwords.paper.plan import Cell
-    from fewwords.paper.report.screen import models_table
-    from fewwords.paper.write import write_paper
+    from fewwords.evaluation import evaluate
+    from fewwords.models.neural.variants import settings_of
     from fewwords.text.sources import BUILTIN
+    from fewwords.training import TrainingSettings, train, train_kneser_ney
     from fewwords.vectors import train_skip_gram
 
     say("demo: prepare: the State of the Union addresses, 1790 to today, become tokens")
@@ -61,17 +59,23 @@ def demo(
         print(f"  {explain(coded.vocabulary.words[rank], coded.codes, coded.vocabulary)}")
 
     say(f"demo: models: Kneser-Ney, LSTM-z and LSTM-z,w, {TRAINING_EPOCHS} passes over the training part each")
-    changes = {"epochs": TRAINING_EPOCHS, "learning_rate": LEARNING_RATE}
-    plan = [
-        Cell(model, "table 3", model, model, VOCABULARY_SIZE, None, training_changes=changes)
-        for model in ("kn3", "lstm-z", "lstm-z-w")
-    ]
-    shutil.rmtree(work / "paper", ignore_errors=True)
-    failures = run_plan(work, plan, base_size=BASE_SIZE)
-    if failures:
-        raise InputError("; ".join(f"{name}: {told}" for name, told in failures.items()))
-    result_console().print(models_table(record for cell in plan if (record := read_record(work, cell))))
-    page = write_paper(work, plan, base_size=BASE_SIZE, command="fewwords demo", small=True)
+    settings = TrainingSettings(epochs=TRAINING_EPOCHS, learning_rate=LEARNING_RATE, dev_words=DEV_WORDS)
+    folders = {"KN3": train_kneser_ney(work, vocabulary_size=VOCABULARY_SIZE, force=True).folder}
+    for name, variant in (("LSTM-z", "lstm-z"), ("LSTM-z,w", "lstm-z-w")):
+        done = train(
+            work,
+            settings_of(variant),
+            settings,
+            vocabulary_size=VOCABULARY_SIZE,
+            base_size=BASE_SIZE,
+            force=True,
+        )
+        folders[name] = done.folder
+    table = result_table("Three models", "model", "test perplexity", "numbers stored", "MB on disk", "folder")
+    for name, folder in folders.items():
+        found = evaluate(folder, work=work, max_words=TEST_WORDS)
+        size = sum(found.files.values()) / 1e6
+        table.add_row(name, f"{found.total.perplexity.value:,.2f}", f"{found.numbers:,}", f"{size:.1f}", str(folder))
+    result_console().print(table)
 
     say(f"demo: ask for more with: fewwords explain WORD --work {work}")
-    say(f"demo: done; open {page} in a browser")

@@ -1,7 +1,8 @@
 """Bits per character with unknown words spelled out, which models over different vocabularies can be compared by.
 
-A perplexity counts an unknown word as `<unk>`, whatever it is, so a smaller vocabulary looks better. Here each unknown word pays for
-its letters too: a letter n-gram model, trained on the words of the training part past the first V, spells it, its end included:
+A perplexity counts an unknown word as `<unk>`, whatever it is, so a smaller vocabulary looks better. Here each unknown word pays
+for its letters too: a letter n-gram model, trained on the words of the training part past the first V, spells it, its end
+included:
 
     bits per character = (-log2 p of all targets + bits to spell each unknown word) / characters,
 
@@ -67,14 +68,14 @@ class SpellingModel:
         for length, level in enumerate(self.levels):
             probs = level.interpolate(_keys(symbols, targets, length), probs)
         bits = -np.log2(probs) + (symbols[targets] == _OTHER) * math.log2(NUM_CODE_POINTS - len(self.letters))
-        return np.bincount(owners, bits, minlength=len(words))
+        return np.bincount(owners, bits, minlength=len(words)).astype(np.float64)
 
 
 def train_spelling(words: Sequence[str], counts: NDArray[np.int64], order: int = ORDER) -> SpellingModel:
     """A model of the letters of `words`, which occur `counts` [num_words] times."""
     if not 1 <= order <= ORDER:
         raise InputError(f"a letter model of order {order}: choose 1 to {ORDER}")
-    code_points, lengths = _code_points(words)
+    code_points, _ = _code_points(words)
     letters, occurrences = np.unique(code_points, return_counts=True)
     if len(letters) > _MOST_LETTERS:  # the rest are "other"
         letters = np.sort(letters[np.argsort(-occurrences, kind="stable")[:_MOST_LETTERS]])
@@ -174,7 +175,7 @@ def _keys(symbols: Symbols, targets: NDArray[np.int64], length: int) -> Symbols:
 
 def _count(keys: Symbols, weights: NDArray[np.float64]) -> _Level:
     seen, inverse = np.unique(keys, return_inverse=True)
-    counts = np.bincount(inverse, weights, minlength=len(seen))
+    counts = np.bincount(inverse, weights, minlength=len(seen)).astype(np.float64)
     contexts, first = np.unique(seen >> _BITS, return_index=True)
     types = np.diff(np.append(first, len(seen))).astype(np.float64)
     return _Level(seen, counts, contexts, np.add.reduceat(counts, first), types)
