@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 .PHONY: help setup demo test check fix bench clean
 
 help:
-	@echo "make demo    take the whole way once on a built-in corpus, ending in a report (some minutes)"
+	@echo "make demo    run the whole pipeline once on a built-in corpus (some minutes)"
 	@echo "make test    lint, types and tests"
 	@echo "make check   lint and types only"
 	@echo "make fix     format, and mend what the linter can mend"

@@ -88,7 +88,8 @@ def test_paper_map_names_real_objects() -> None:
 
 def test_readme_headline_is_that_of_the_results() -> None:
     tables = json.loads((ROOT / "results/tables.json").read_text(encoding="utf-8"))
-    assert put_headline(README, tables) == README, "run fewwords paper --report --results results --readme README.md"
+    headline = tables["headline"]["markdown"]
+    assert put_headline(README, headline) == README, "run fewwords paper --report --results results --readme README.md"
 
 
 def test_links_between_documents_lead_somewhere() -> None:

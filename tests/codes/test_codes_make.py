@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fewwords.codes.settings import CodingSettings
 from fewwords.cli import main
 from fewwords.codes.explain import Explanation, _labels, explain, plot_codes
 from fewwords.codes.make import load_codes, make_codes

@@ -1,31 +1,41 @@
-"""Figures, the page and its markdown twin; the page also in a browser, where one is installed."""
+"""Figures, the page and the same in Markdown; the page also in a browser, where one is installed."""
 
 import json
+import random
 import re
 import shutil
 import struct
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from paper_records import all_records, gather
 
+from fewwords.cli.tables.paper import screen_table
 from fewwords.codes.explain import Explanation
+from fewwords.errors import InputError
+from fewwords.evaluation.spelling import Spelled
+from fewwords.paper.record import Record
+from fewwords.paper.report.contents import Report, make_report
 from fewwords.paper.report.figure5 import choose_curves
 from fewwords.paper.report.figures import draw_figures
-from fewwords.paper.report.markdown import headline_table, results_readme
+from fewwords.paper.report.markdown import HEADLINE_MARKS, markdown_table, put_headline, results_readme
 from fewwords.paper.report.page import write_report
-from fewwords.paper.tables.make import make_tables
+from fewwords.paper.tables.results import Results
+from fewwords.paper.tables.table import Table, Value, value
 from fewwords.store.files import read_json
 
 pytest.importorskip("matplotlib")
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SECTIONS = ["table1", "table2", "table3", "table4", "more_words", "claims", "controls", "differences", "reproduce"]
-FIGURES = ["figure3", "figure4", "figure5"]
+SECTIONS = "table3 table4 spelled claims small longer controls table1 counts table2 differences cells".split()
+SECTIONS += "reproduce runs hashes".split()
+FIGURES = ["figure3", "figure4", "figure5", "training_words"]
 VOID = {"meta", "link", "br", "img"}
 
 
@@ -55,25 +65,34 @@ class Balanced(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def tables(
-    make_records: Callable[[], list[dict[str, Any]]], corpus: dict[str, Any], about: dict[str, Any]
-) -> dict[str, Any]:
-    return make_tables(make_records(), corpus, about)
+def spelled() -> dict[int, Spelled]:
+    return {size: Spelled(200_000, 8_000, 9_000, 400, 2.2e5, 1.1e6) for size in (10_000, 22_000, 50_000)}
 
 
 @pytest.fixture(scope="module")
 def page(
-    make_records: Callable[[], list[dict[str, Any]]],
-    tables: dict[str, Any],
+    corpus: dict[str, Any],
+    about: dict[str, str],
     explanations: list[Explanation],
+    spelled: dict[int, Spelled],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    figures = draw_figures(make_records(), tables, explanations, 8_003, folder / "figures")
-    return write_report(folder, tables, figures)
+    results = gather(all_records())
+    drawn = draw_figures(results, explanations, 8_003, folder / "figures")
+    return write_report(folder, make_report(results, corpus, about, drawn=drawn, spelled=spelled))
 
 
-def test_the_page_is_whole_and_needs_nothing_else(page: Path, tables: dict[str, Any]) -> None:
+@pytest.fixture(scope="module")
+def report(corpus: dict[str, Any], about: dict[str, str], spelled: dict[int, Spelled]) -> Report:
+    return make_report(gather(all_records()), corpus, about, drawn=FIGURES, spelled=spelled)
+
+
+def tables_of(report: Report) -> list[Table]:
+    return [each for each in report.contents if isinstance(each, Table)]
+
+
+def test_the_page_is_whole_and_needs_nothing_else(page: Path, report: Report) -> None:
     text = page.read_text(encoding="utf-8")
     parser = Balanced()
     parser.feed(text)
@@ -84,10 +103,28 @@ def test_the_page_is_whole_and_needs_nothing_else(page: Path, tables: dict[str, 
     assert outside == ["https://aclanthology.org/P16-1022/"]
     assert "<script" not in text
     assert {each.lstrip("#") for each in parser.addresses if each.startswith("#")} <= set(parser.ids)
-    assert read_json(page.parent / "tables.json") == tables
+    assert read_json(page.parent / "tables.json") == report.to_json()
     assert {path.name for path in (page.parent / "figures").iterdir()} == {
         f"{name}.{ending}" for name in FIGURES for ending in ("png", "svg")
     }
+
+
+def test_all_of_it_is_strict_json(report: Report) -> None:
+    told = report.to_json()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert set(told["runs"]) == {record.name for record in all_records()}
+    assert told["runs"]["lstm-z-v22000-w5M"]["command"].startswith("fewwords train")
+    assert told["corpus"]["train.tokens"] == "ab" * 32
+    assert set(SECTIONS) == set(told["tables"])
+
+
+def test_the_papers_size_is_told_first(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    places = [
+        text.index(f'id="{name}"') for name in ("table3", "training_words", "table4", "claims", "small", "controls")
+    ]
+    assert places == sorted(places)
+    assert "Trained on all 93.0 M words" in text[: places[0]]
 
 
 def test_text_is_escaped(page: Path) -> None:
@@ -97,16 +134,28 @@ def test_text_is_escaped(page: Path) -> None:
     assert "<s>" not in text
 
 
-def test_the_page_says_what_the_tables_say(page: Path, tables: dict[str, Any]) -> None:
-    text = page.read_text(encoding="utf-8").replace("&nbsp;", " ")
-    for row in tables["table3"].values():
-        for entry in row.values():
-            assert "diverged (3.5 M)" in text if entry["diverged"] else f"{entry['mean']:.1f}" in text
-            assert f"paper {entry['paper']:.1f}" in text
-    for row in tables["controls"]:
-        assert row["says"].replace("'", "&#x27;") in text
-    for name in tables["runs"]:
-        assert f">{name}<" in text
+def plain(page: Path) -> str:
+    """The text of the page as the tables have it."""
+    text = page.read_text(encoding="utf-8").replace("&nbsp;", " ").replace("&#x27;", "'").replace("&quot;", '"')
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def test_page_markdown_and_screen_say_what_the_tables_say(page: Path, report: Report) -> None:
+    html, markdown = plain(page), results_readme(report.headline_markdown, report.contents).replace("&lt;", "<")
+    for table in tables_of(report):
+        shown = screen_table(table)
+        assert (len(shown.columns), shown.row_count) == (len(table.columns), len(table.rows))
+        for place in (value(each) for row in table.rows for each in row):
+            for text in (place.text, place.note):
+                assert text in html, (table.name, text)
+                assert text in markdown, (table.name, text)
+        for note in table.notes:
+            assert note in html
+            assert note in markdown
+    for runs in report.results.cells:
+        assert "diverged (3.5 M)" in html if runs.mean is None else f"{runs.mean:.1f}" in html
+    for name in report.to_json()["runs"]:
+        assert f">{name}<" in html
 
 
 def test_svgs_are_valid_and_take_the_pages_colour(page: Path) -> None:
@@ -123,47 +172,48 @@ def test_svgs_are_valid_and_take_the_pages_colour(page: Path) -> None:
         assert min(width, height) > 500
 
 
-def test_the_same_tables_give_the_same_figure(page: Path, tables: dict[str, Any], tmp_path: Path) -> None:
-    for path in draw_figures([], tables, [], 8_003, tmp_path):
-        assert path.stem == "figure4"
+def test_the_same_results_give_the_same_figures(page: Path, results: Results, tmp_path: Path) -> None:
+    drawn = draw_figures(results, [], 8_003, tmp_path)
+    assert set(drawn) == set(FIGURES) - {"figure3"}
+    for path in drawn["figure4"] + drawn["training_words"]:
         assert path.read_bytes() == (page.parent / "figures" / path.name).read_bytes()
 
 
-def test_a_small_report_has_no_empty_sections(
-    record: Callable[..., dict[str, Any]], corpus: dict[str, Any], explanations: list[Explanation], tmp_path: Path
+def test_any_subset_of_records_can_be_reported(
+    records: list[Record], corpus: dict[str, Any], about: dict[str, str], tmp_path: Path
 ) -> None:
-    records = [record(model, 10_000) for model in ("kn3", "lstm-z", "lstm-z-w")]
-    tables = make_tables(records, corpus, {})
-    figures = draw_figures(records, tables, explanations, 8_003, tmp_path / "elsewhere")
-    assert {path.stem for path in figures} == {"figure3"}
-    text = write_report(tmp_path / "report", tables, figures, small=True).read_text(encoding="utf-8")
-    assert (tmp_path / "report" / "figures" / "figure3.svg").exists()
-    assert "not run yet" not in text
-    for name in ("controls", "more_words", "figure4", "figure5"):
-        assert f'id="{name}"' not in text
-    assert "LBL5" not in text
-    assert "paper 75.1" not in text
+    chance = random.Random(3)
+    subsets = [[record] for record in records[::9]] + [chance.sample(records, 8) for _ in range(6)]
+    subsets.append([record for record in records if record.group == "more words"])
+    for number, subset in enumerate(subsets):
+        found = make_report(gather(subset), corpus, about)
+        json.dumps(found.to_json(), allow_nan=False)
+        text = write_report(tmp_path / str(number), found).read_text(encoding="utf-8")
+        assert "not run yet" in text
+        assert "None" not in results_readme(found.headline_markdown, found.contents)
 
 
 def test_a_report_of_nothing_can_be_written(tmp_path: Path) -> None:
-    tables = make_tables([], {}, {})
-    assert draw_figures([], tables, [], 8_003, tmp_path) == []
-    text = write_report(tmp_path, tables, []).read_text(encoding="utf-8")
+    results = gather([])
+    assert draw_figures(results, [], 8_003, tmp_path) == {}
+    found = make_report(results, {}, {})
+    text = write_report(tmp_path, found).read_text(encoding="utf-8")
     assert "not run yet" in text
-    assert results_readme(tables, [])
+    assert "have not both been run yet" in results_readme(found.headline_markdown, found.contents)
 
 
-def test_curves_without_the_newer_fields_are_drawn(
-    records: list[dict[str, Any]], tables: dict[str, Any], tmp_path: Path
-) -> None:
-    for record in records:
-        for line in record["curve"]:
-            for field in ("dev_loss", "log_z_mean", "log_z_std"):
-                del line[field]
-    assert "figure5.svg" in {path.name for path in draw_figures(records, tables, [], 8_003, tmp_path)}
+def test_curves_without_the_newer_fields_are_drawn(records: list[Record], tmp_path: Path) -> None:
+    older = [
+        replace(
+            record,
+            curve=tuple(replace(line, dev_loss=None, log_z_mean=None, log_z_std=None) for line in record.curve),
+        )
+        for record in records
+    ]
+    assert "figure5" in draw_figures(gather(older), [], 8_003, tmp_path)
 
 
-def test_figure_5_has_every_start_at_the_size_that_has_most(record: Callable[..., dict[str, Any]]) -> None:
+def test_figure_5_has_every_start_at_the_size_that_has_most(record: Callable[..., Record]) -> None:
     turned = {"table": "recipe", "setting": "paper", "reference": ""}
     runs = [record(model, 36_000) for model in ("lstm-s", "lstm-z", "lstm-z-w")]
     assert choose_curves(runs[1:]) is None
@@ -176,27 +226,34 @@ def test_figure_5_has_every_start_at_the_size_that_has_most(record: Callable[...
     assert chosen is not None
     assert chosen.vocab_size == 36_000
     assert sorted(chosen.without) == ["paper", "unigram", "zero"]
-    assert [run["model"] for run in chosen.runs if run["variant"] != "lstm-s"] == ["lstm-z"]
+    assert [run.model for run in chosen.runs if run.variant != "lstm-s"] == ["lstm-z"]
 
 
-def test_markdown_has_the_figures(tables: dict[str, Any]) -> None:
-    headline = headline_table(tables)
-    lines = headline.splitlines()
-    assert len({line.count("|") for line in lines}) == 1
+def test_markdown_has_the_figures(report: Report) -> None:
+    headline = markdown_table(report.headline_table)
+    assert len({line.count("|") for line in headline.splitlines()}) == 1
     assert "(104.4)" in headline
-    assert f"{tables['table3']['lstm-z-w']['50000']['mean']:.1f} (129.2)" in headline
-    readme = results_readme(tables, [Path(f"figure{number}.png") for number in (3, 4, 5)])
+    assert f"{report.results.whole['lstm-z-w', 50_000].mean:.1f} (129.2)" in headline
+    readme = results_readme(report.headline_markdown, report.contents)
     assert headline in readme
-    for name, run in tables["runs"].items():
+    for name, run in report.to_json()["runs"].items():
         assert f"| {name} | `{run['command']}` | 0123abc |" in readme
-    for text in (
-        "figures/figure3.png",
-        "figures/figure5.png",
-        "ab" * 32,
-        "2 cores, x86_64",
-        tables["headline"]["says"],
-    ):
+    for text in ("figures/figure3.png", "figures/figure5.png", "ab" * 32, "2 cores, x86_64", report.says):
         assert text in readme
+
+
+def test_cells_of_markdown_tables_cannot_break_out() -> None:
+    table = Table("x", "", ("a|b", "<s>"), [[Value("1|2", "<i>", "strong"), Value("x|y", style="code")]])
+    assert markdown_table(table) == "| a\\|b | &lt;s> |\n|---|---|\n| **1\\|2** (&lt;i>) | `x\\|y` |"
+
+
+def test_the_headline_goes_between_its_marks() -> None:
+    first, last = HEADLINE_MARKS
+    text = put_headline(f"before {first} old {last} after", "new")
+    assert text == f"before {first}\nnew\n{last} after"
+    assert put_headline(text, "new") == text
+    with pytest.raises(InputError, match="no place for the headline"):
+        put_headline(f"{last} {first}", "new")
 
 
 def browse(profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,13 @@
 """Cells and the runner, on a corpus of a few hundred words."""
 
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +18,9 @@ from fewwords.errors import InputError
 from fewwords.evaluation.evaluate import evaluate
 from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.models.load import load
-from fewwords.paper import cells, make_plan, plan_status, run_plan
-from fewwords.paper.cells import cell_folder, read_record, record_path, run_cell
+from fewwords.paper import cells, make_plan, plan_status, run, run_plan, spelling_cache
+from fewwords.paper.cells import cell_folder, run_cell
+from fewwords.paper.record import Record, read_record, record_path
 from fewwords.vectors.word_vectors import WordVectors
 
 BASE_SIZE = 12
@@ -49,53 +56,55 @@ def small_plan(**changes):
     return make_plan(2_000, [30], arguments.pop("models"), **arguments)
 
 
-@pytest.mark.usefixtures("shown")
-def test_the_plan_runs_and_is_never_run_again(work, monkeypatch, capsys):
+def test_the_plan_runs_and_is_never_run_again(work, capfd):
     plan = small_plan()
     assert run_plan(work, plan, base_size=BASE_SIZE, threads=1) == {}
     records = {cell.name: read_record(work, cell) for cell in plan}
-    before = {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
-    monkeypatch.setattr(cells, "train_neural", lambda *_, **__: pytest.fail("a finished cell was trained again"))
+    logs = {path.name: path.read_text() for path in (work / "paper" / "logs").iterdir()}
+    assert set(logs) == {f"{cell.name}.log" for cell in plan}
+    assert "training lstm-z" in logs["lstm-z-v30-w2k.log"]
+    assert "training lstm-z:" not in capfd.readouterr().err  # all that a cell says is in its log
+    before = {path: path.stat().st_mtime_ns for path in (work / "paper").rglob("*") if path.is_file()}
     assert run_plan(work, plan, base_size=BASE_SIZE, threads=1) == {}
-    assert before == {path.name: path.stat().st_mtime_ns for path in (work / "paper" / "cells").iterdir()}
+    assert before == {path: path.stat().st_mtime_ns for path in (work / "paper").rglob("*") if path.is_file()}
     status = plan_status(work, plan, 5_000)
     assert (status.left, status.seconds_left(1)) == ([], 0)
 
     for cell in plan:
         record = records[cell.name]
+        assert isinstance(record, Record)
         saved = load(cell_folder(work, cell))
         test = TokenCorpus.open(work).part("test", 30)
-        assert record["ppl"] == pytest.approx(part_perplexity(saved, test).value, rel=1e-6)
-        assert record["train_words"] <= 2_000 < record["train_words"] + 7
-        assert record["test_words"] == test.num_words
+        assert record.ppl == pytest.approx(part_perplexity(saved, test).value, rel=1e-6)
+        assert record.train_words <= 2_000 < record.train_words + 7
+        assert record.test_words == test.num_words
         assert not (cell_folder(work, cell) / "checkpoint").exists()
     coded, dense = records["lstm-z-w-v30-w2k"], records["lstm-z-v30-w2k"]
-    assert coded["memory"] == coded["formula_memory"]
-    assert coded["memory"]["total"] == coded["numbers"]
-    assert coded["reduction_percent"] == pytest.approx(
-        100 * (1 - coded["memory"]["paper_total"] / dense["memory"]["paper_total"])
-    )
-    assert [line["words"] for line in dense["curve"]] == sorted(line["words"] for line in dense["curve"])
-    assert {"dev_loss", "log_z_mean", "gap_mean"} < set(dense["curve"][-1])
-    assert (dense["learning_rate"], dense["trials"]) == (0.008, [])
-    assert records["kn3-v30-w2k"]["memory"] is None
+    assert coded.memory.to_json() == coded.formula_memory.to_json()
+    assert coded.memory.total == coded.numbers
+    assert coded.reduction_percent == pytest.approx(100 * (1 - coded.memory.paper_total / dense.memory.paper_total))
+    assert [line.words for line in dense.curve] == sorted(line.words for line in dense.curve)
+    last = dense.curve[-1]
+    assert None not in (last.dev_loss, last.log_z_mean, last.gap_mean)
+    assert (dense.learning_rate, dense.trials) == (0.008, ())
+    assert records["kn3-v30-w2k"].memory is None
 
 
 def test_a_cell_of_the_papers_recipe_chooses_its_rate(work):
     plan = make_plan(600, [30], ["lstm-z"], more_words=(), num_seeds=1)
     (cell,) = [cell for cell in plan if cell.control is not None and cell.control.table == "recipe"]
     record = run_cell(work, cell, base_size=BASE_SIZE, threads=1)
-    assert len(record["trials"]) == 5
-    assert record["learning_rate"] in [trial["learning_rate"] for trial in record["trials"]]
-    assert "--batch-words 256" in record["command"]
-    assert "--tune-lr" in record["command"]
+    assert len(record.trials) == 5
+    assert record.learning_rate in [trial.learning_rate for trial in record.trials]
+    assert "--batch-words 256" in record.command
+    assert "--tune-lr" in record.command
 
 
 def test_the_command_of_a_record_trains_the_same_model(work, command):
     (cell,) = small_plan(models=["lstm-z-w"])
     record = run_cell(work, cell, base_size=BASE_SIZE, threads=1)
-    assert "--untied" in record["command"]
-    words = record["command"].replace("WORK", str(work)).split()[1:]
+    assert "--untied" in record.command
+    words = record.command.replace("WORK", str(work)).split()[1:]
     assert command(*words, "--threads", 1, "--output", work / "again").code == 0
     theirs, ours = load(cell_folder(work, cell)), load(work / "again")
     for name, tensor in theirs.network.state_dict().items():
@@ -114,19 +123,66 @@ def test_an_interrupted_cell_goes_on(work, monkeypatch):
             run_cell(work, cell, base_size=BASE_SIZE, threads=1)
     assert read_record(work, cell) is None
     monkeypatch.setattr(cells, "train_neural", lambda *_, **__: pytest.fail("the training was done"))
-    assert run_cell(work, cell, base_size=BASE_SIZE, threads=1)["name"] == cell.name
+    assert run_cell(work, cell, base_size=BASE_SIZE, threads=1).name == cell.name
 
 
-def test_a_failing_cell_stops_no_other(work, monkeypatch):
-    plan = make_plan(2_000, [20, 30], ["lstm-z", "kn3"], more_words=(), controls=False, num_seeds=1)
+def test_a_failing_cell_stops_no_other(work):
+    plan = small_plan(models=["kn3", "lstm-z"])
+    bad = [
+        replace(plan[-1], name="bad", training_changes={"learning_rate": -1.0}),
+        replace(plan[-1], name="worse", training_changes={"no_such_setting": 1}),
+    ]
+    failures = run_plan(work, [*bad, *plan], base_size=BASE_SIZE, jobs=2, threads=1)
+    assert set(failures) == {"bad", "worse"}
+    assert failures["bad"] == "`learning_rate` -1.0: give a number greater than 0"
+    log = work / "paper" / "logs" / "worse.log"
+    assert failures["worse"].startswith("internal error (TypeError: ")
+    assert failures["worse"].endswith(f"see {log}")
+    assert "Traceback" in log.read_text()
+    assert all(read_record(work, cell) for cell in plan)
 
-    def fail(*_, **__):
-        raise InputError("no luck")
 
-    monkeypatch.setattr(cells, "train_neural", fail)
-    failures = run_plan(work, plan, base_size=BASE_SIZE, threads=1)
-    assert failures == {"lstm-z-v30-w2k": "no luck", "lstm-z-v20-w2k": "no luck"}
-    assert all(read_record(work, cell) for cell in plan if cell.model == "kn3")
+def test_a_cell_whose_process_is_killed_is_a_failure(work):
+    (cell,) = small_plan(models=["lstm-z"])
+    long = replace(cell, training_changes={"epochs": 10_000.0})
+    runner = run._Runner(work, [long], BASE_SIZE, 1, 1)
+    (work / "paper").mkdir()
+    runner._start(runner.waiting.pop())
+    os.kill(runner.running[0].process.pid, signal.SIGKILL)
+    assert runner.run() == {
+        cell.name: f"the process ended with exit code -9; see {work / 'paper' / 'logs' / cell.name}.log"
+    }
+
+
+def test_sigterm_is_passed_on_and_cells_write_their_checkpoints(work):
+    (cell,) = small_plan(models=["lstm-z"])
+    script = """if True:
+        import sys
+        from dataclasses import replace
+        from pathlib import Path
+        from fewwords.paper import make_plan, run_plan
+        if __name__ == "__main__":
+            (cell,) = make_plan(2_000, [30], ["lstm-z"], more_words=(), controls=False, num_seeds=1)
+            cell = replace(cell, training_changes={"epochs": float(sys.argv[2])})
+            run_plan(Path(sys.argv[1]), [cell], base_size=12, jobs=2, threads=1)
+    """
+    path = work / "script.py"
+    path.write_text(script)
+    process = subprocess.Popen([sys.executable, path, work, "10000"], stderr=subprocess.PIPE, text=True)
+    checkpoint = cell_folder(work, cell) / "checkpoint"
+    deadline = time.monotonic() + 60
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(1)
+    process.terminate()
+    _, told = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "KeyboardInterrupt" in told
+    log = (work / "paper" / "logs" / f"{cell.name}.log").read_text()
+    assert "stopped after" in log
+    assert checkpoint.exists()
+    assert read_record(work, cell) is None
+    assert not list((work / "paper").glob(".*.lock"))
 
 
 def test_cells_side_by_side_give_the_records_of_cells_one_by_one(work, corpus_folder, tmp_path_factory, command):
@@ -142,7 +198,10 @@ def test_cells_side_by_side_give_the_records_of_cells_one_by_one(work, corpus_fo
     assert names == sorted(path.name for path in (other / "paper" / "cells").iterdir())
     for name in names:
         one, two = (json.loads((folder / "paper" / "cells" / name).read_text()) for folder in (work, other))
-        assert one["ppl"] == pytest.approx(two["ppl"], rel=1e-3), name
+        assert one["ppl"] == two["ppl"], name  # one thread each: the same bits
+    assert "KN3" in done.out
+    spelled = json.loads((work / "report" / "spelling.json").read_text())
+    assert set(spelled["sizes"]) == {"30"}
     shown = command("paper", "--work", work, *options, "--plan")
     assert "2 cells, 2 done, about 0:00 left" in shown.out
     assert (work / "report" / "index.html").is_file()
@@ -168,10 +227,23 @@ def test_bad_input_is_told_in_a_line(work, tmp_path, command):
     assert (failed.code, len(failed.errors)) == (2, 1)
 
 
-def test_a_damaged_record_counts_as_none(work):
+def test_a_damaged_record_is_refused_with_its_name(work, command):
     (cell,) = small_plan(models=["kn3"])
     run_cell(work, cell, base_size=BASE_SIZE)
     path = record_path(work, cell)
     path.write_text('{"format": "something else"}')
+    with pytest.raises(InputError, match=f"{cell.name}.json: not the record of a cell .*remove it"):
+        read_record(work, cell)
+    path.unlink()
     assert read_record(work, cell) is None
     assert evaluate(cell_folder(work, cell), work=work).variant == "kn3"
+
+
+def test_spelling_is_worked_out_once(work, monkeypatch):
+    corpus = TokenCorpus.open(work)
+    path = work / "report" / "spelling.json"
+    first = spelling_cache.spelled_sizes(corpus, [30, 40], path)
+    monkeypatch.setattr(spelling_cache, "spell_part", lambda *_: pytest.fail("it was known"))
+    assert spelling_cache.spelled_sizes(corpus, [40, 30], path) == first
+    assert set(first) == {30, 40}
+    assert spelling_cache.spelled_sizes(corpus, [corpus.num_types], path) == {}

@@ -1,82 +1,129 @@
-"""Tables, claims and controls from made-up records."""
+"""Tables, headline, claims and controls from made-up records."""
 
-import json
+import dataclasses
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from paper_records import ALL_WORDS, SIZES, gather, make_json, memory_of
 
+from fewwords.evaluation.spelling import Spelled
 from fewwords.models.neural.memory import memory_reduction
+from fewwords.paper.record import Record
 from fewwords.paper.tables import published
-from fewwords.paper.tables.make import make_tables
+from fewwords.paper.tables.claims import Claim, claims_table, make_claims
+from fewwords.paper.tables.controls import ControlRow, controls_table, make_controls
+from fewwords.paper.tables.corpus_table import corpus_table
+from fewwords.paper.tables.headline import headline_table, make_headline
+from fewwords.paper.tables.memory import base_rows, memory_grid, reduction_table, reductions
+from fewwords.paper.tables.perplexity import longer_table, small_table, whole_table
+from fewwords.paper.tables.results import Results
+from fewwords.paper.tables.spelled import cell_bits, spelled_table
+from fewwords.paper.tables.table import Table, Value, value
+from fewwords.paper.tables.training_words import words_curve
 
-Make = Callable[..., dict[str, Any]]
-EMPTY: dict[str, Any] = {}
-
-
-@pytest.fixture
-def tables(records: list[dict[str, Any]], corpus: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
-    return make_tables(records, corpus, about)
-
-
-def claim(tables: dict[str, Any], words: str) -> dict[str, Any]:
-    (found,) = [each for each in tables["claims"] if words in each["claim"]]
-    return dict(found)
-
-
-def control(tables: dict[str, Any], name: str, model: str) -> dict[str, Any]:
-    (found,) = [each for each in tables["controls"] if (each["name"], each["model"]) == (name, model)]
-    return dict(found)
+Make = Callable[..., Record]
+AHEAD = "LSTM-z,w is ahead of LSTM-z at every"
 
 
-def test_all_of_it_is_strict_json(tables: dict[str, Any]) -> None:
-    assert json.loads(json.dumps(tables, allow_nan=False)) == tables
-    sections = "table1 table2 table3 table4 table4_details more_words controls figure4 claims runs about".split()
-    assert set(sections) <= set(tables)
+def claim(results: Results, words: str) -> Claim:
+    (found,) = [each for each in make_claims(results) if words in each.claim]
+    return found
 
 
-def test_table_3_has_ours_the_papers_and_the_ratio(tables: dict[str, Any], records: list[dict[str, Any]]) -> None:
-    for record in (each for each in records if each["group"] == "table 3" and each["seed"] == 1):
-        entry = tables["table3"][record["model"]][str(record["vocab_size"])]
-        assert (entry["ppl"], entry["run"], entry["seed"]) == (record["ppl"], record["name"], 1)
-        assert entry["train_words"] == record["train_words"]
-        if not entry["diverged"]:
-            assert entry["ratio"] == pytest.approx(entry["mean"] / entry["paper"])
-    assert tables["table3"]["lstm-z"]["22000"]["seeds"] == 3
-    assert tables["table3"]["lstm-z"]["22000"]["paper"] == 104.4
-    assert tables["table3"]["kn3-all"]["50000"]["paper"] == 159.9
-    assert tables["table3"]["lstm-z"]["10000"]["spread"] is None
-    assert tables["table3"]["lstm-s-zero-bias"]["22000"]["diverged"]
+def control(results: Results, knob: str, setting: str, model: str) -> ControlRow:
+    (found,) = [row for row in make_controls(results) if (row.knob, row.setting, row.model) == (knob, setting, model)]
+    return found
 
 
-def test_table_4_and_its_arithmetic(tables: dict[str, Any]) -> None:
+def place(table: Table, row: str, column: str) -> Value:
+    (found,) = [each for each in table.rows if value(each[0]).text == row]
+    return value(found[list(table.columns).index(column)])
+
+
+def test_panels_are_told_apart(results: Results) -> None:
+    assert {runs.first.train_words for runs in results.whole.values()} == {ALL_WORDS}
+    assert len({runs.first.train_words for runs in results.small.values()}) == 1
+    assert {runs.first.train_words for runs in results.longer} == {30_000_000}
+    assert results.sizes == [*SIZES, 200_000]
+    assert {size for model, size in results.whole if model == "kn5"} == set(SIZES)
+    assert results.small["lstm-z", 22_000].first.seed == 1
+    assert len(results.small["lstm-z", 22_000].records) == 3
+
+
+def test_table_3_has_ours_the_papers_and_the_ratio(results: Results) -> None:
+    for panel, table in ((results.whole, whole_table(results)), (results.small, small_table(results))):
+        for (model, size), runs in panel.items():
+            found = place(table, published.label(model), f"V = {size:,}")
+            paper = published.published_perplexity(model, size)
+            if runs.mean is None:
+                assert found.text == "diverged (3.5 M)"
+            else:
+                assert found.text == f"{runs.mean:.1f}"
+                assert paper is None or f"paper {paper:.1f}, {runs.mean / paper:.2f}×" in found.note
+            assert ("3 seeds" in found.note) == (len(runs.records) == 3)
+    assert place(small_table(results), "LSTM-z", "V = 22,000").note.endswith("paper 104.4, 1.03×")
+    assert "paper 159.9" in place(whole_table(results), "KN3", "V = 50,000").note
+
+
+def test_every_missing_cell_is_not_run_yet(results: Results) -> None:
+    assert place(whole_table(results), "LSTM-s", "V = 10,000") == Value("not run yet", "paper 107.3")
+    assert place(whole_table(results), "LSTM-z", "V = 200,000") == Value("not run yet")
+    for table in (whole_table(gather([])), small_table(gather([]))):
+        places = [value(each).text for row in table.rows for each in row[1:]]
+        assert set(places) == {"not run yet"}
+        assert len(places) >= 24
+
+
+def test_table_4_and_its_arithmetic(results: Results) -> None:
+    found = {(each.model, each.vocab_size): each for each in reductions(results)}
     for model, row in published.TABLE_4.items():
         for size, paper in row.items():
-            details = tables["table4_details"][model][str(size)]
+            each = found[model, size]
             ours = memory_reduction(size, 8_003, 8.0, coded_bias=model == "lstm-z-wb")
-            assert tables["table4"][model][str(size)] == pytest.approx(ours, abs=0.01)
-            assert details["arithmetic"] == pytest.approx(ours)
-            assert details["points"] == pytest.approx(details["percent"] - paper)
-            assert details["arithmetic_at_implied"] == pytest.approx(paper, abs=0.015)
+            assert each.percent == pytest.approx(ours, abs=0.01)
+            assert each.arithmetic == pytest.approx(ours)
+            assert each.points == pytest.approx(each.percent - paper)
+            assert each.arithmetic_at_implied == pytest.approx(paper, abs=0.015)
+    # two rows of 200 and a bias for each of 200,000 words, an LSTM of 321,600 numbers and 201 of ZRegression, 4 bytes each
+    dense = 4 * (401 * 200_000 + 321_600 + 201) / 1e6
+    table = reduction_table(results)
+    assert place(table, "LSTM-z, MB (float32)", "V = 200,000").text == f"{dense:.1f}"
+    coded = 4 * (2 * 8_003 * 200 + 200_000 + 321_600 + 201 + 2 * 8 * (200_000 - 8_003)) / 1e6
+    assert place(table, "LSTM-z,w, MB (float32)", "V = 200,000").text == f"{coded:.1f}"
+    assert place(table, "LSTM-z,wb", "V = 200,000").text == "not run yet"
 
 
-def test_another_base_is_not_held_against_table_4(record: Make) -> None:
-    small = record("lstm-z-w", 10_000)
-    small["memory"]["embedding"] = 3_003 * 200
-    tables = make_tables([small], EMPTY, EMPTY)
-    assert tables["table4_details"]["lstm-z-w"]["10000"]["paper"] is None
-    assert claim(tables, "table 4")["holds"] is None
+def test_another_base_is_not_held_against_table_4() -> None:
+    small = make_json("lstm-z-w", 10_000)
+    less = small["memory"]["embedding"] - 3_003 * 200
+    for name in ("embedding", "parameters", "total", "paper_total"):
+        small["memory"][name] -= less
+    results = gather([Record.from_json(small, "x")])
+    assert base_rows(results.records[0]) == 3_003
+    assert [each.paper for each in reductions(results)] == [None]
+    assert claim(results, "table 4").holds is None
 
 
-def test_figure_4_grows_by_what_a_word_costs(tables: dict[str, Any]) -> None:
-    memory = tables["figure4"]["memory"]
-    words = memory[-1]["vocab_size"] - memory[0]["vocab_size"]
-    growth = {model: (memory[-1][model] - memory[0][model]) / words for model in ("lstm-z", "lstm-z-w", "lstm-z-wb")}
+def test_figure_4_grows_by_what_a_word_costs(results: Results) -> None:
+    grid = memory_grid(results)
+    first, last = min(grid.arithmetic), max(grid.arithmetic)
+    models = ("lstm-z", "lstm-z-w", "lstm-z-wb")
+    growth = {
+        model: (grid.arithmetic[last][model] - grid.arithmetic[first][model]) / (last - first) for model in models
+    }
     # dense: two rows of 200 and a bias; coded: 8 indices and values, with or without a bias
     assert growth == {"lstm-z": 401, "lstm-z-w": 17, "lstm-z-wb": 16}
-    assert len(memory) > 2 * len(published.VOCABULARY_SIZES)
-    assert set(published.VOCABULARY_SIZES) <= {line["vocab_size"] for line in memory}
+    assert last == 200_000
+    assert len(grid.arithmetic) > 2 * len(published.VOCABULARY_SIZES)
+    assert set(published.VOCABULARY_SIZES) <= set(grid.arithmetic)
+    # what was trained is what the arithmetic says, and LSTM-z was not trained with 200,000 words
+    for (model, size), numbers in grid.measured.items():
+        assert numbers == grid.arithmetic[size][model]
+    assert ("lstm-z-w", 200_000) in grid.measured
+    assert ("lstm-z", 200_000) not in grid.measured
 
 
 @pytest.mark.parametrize(
@@ -93,25 +140,52 @@ def test_a_claim_needs_twice_the_spread(
 ) -> None:
     records = [record("lstm-s", 22_000, seed=seed, ppl=ppl) for seed, ppl in ((1, 100.0), (2, 101.5))]
     records += [record("lstm-z", 22_000, ppl=dense), record("lstm-z-w", 22_000, ppl=coded)]
-    found = claim(make_tables(records, EMPTY, EMPTY), "LSTM-z,w is ahead of LSTM-z at every")
-    assert (found["holds"], found["status"]) == (holds, status)
+    found = claim(gather(records), AHEAD)
+    assert (found.holds, found.status) == (holds, status)
     if not math.isnan(coded):
-        assert f"{coded / dense:.3f}" in found["says"]
-        assert ("within the spread" in found["says"]) == (holds is None)
+        assert f"{coded / dense:.3f}" in found.says
+        assert ("within the spread" in found.says) == (holds is None)
 
 
 def test_without_a_spread_nothing_is_decided(record: Make) -> None:
-    tables = make_tables([record("lstm-z", 22_000), record("lstm-z-w", 22_000)], EMPTY, EMPTY)
-    found = claim(tables, "LSTM-z,w is ahead of LSTM-z at every")
-    assert (found["holds"], found["status"]) == (None, "no spread measured")
-    assert "no spread measured" in tables["headline"]["says"]
+    results = gather([record("lstm-z", 22_000), record("lstm-z-w", 22_000)])
+    found = claim(results, AHEAD)
+    assert (found.holds, found.status) == (None, "no spread measured")
+    headline = make_headline(results)
+    assert headline is not None
+    assert "no spread measured" in headline.says
+
+
+def test_a_claim_is_judged_at_the_papers_size_where_both_cells_are_there(record: Make) -> None:
+    seeds = [record("lstm-z", 22_000, seed=seed, ppl=ppl) for seed, ppl in ((1, 100.0), (2, 100.1))]
+    small = [record("lstm-z-w", size, ppl=120.0) for size in (10_000, 22_000)] + [record("lstm-z", 10_000, ppl=100.0)]
+    coded = record("lstm-z-w", 22_000, budget="", ppl=50.0)
+    found = claim(gather([*seeds, *small, coded]), AHEAD)
+    assert found.at == {10_000: False, 22_000: False}  # LSTM-z was not run at the paper's size
+    assert "all" not in found.says
+    dense = record("lstm-z", 22_000, budget="", ppl=60.0)
+    found = claim(gather([*seeds, *small, coded, dense]), AHEAD)
+    assert found.at == {10_000: False, 22_000: True}
+    assert found.status == "fails at some sizes"
+    assert re.search(r"on all 93\.0 M words 0\.833 .*at 22,000; on 5\.0 M words 1\.200 .*at 10,000", found.says)
+
+
+def test_kneser_ney_of_the_same_words_is_that_of_the_panel(record: Make) -> None:
+    records = [record("lstm-z", 22_000, seed=seed, ppl=ppl) for seed, ppl in ((1, 100.0), (2, 100.1))]
+    records += [record("kn3", 22_000, ppl=120.0), record("kn3-all", 22_000, ppl=80.0)]
+    results = gather(records)
+    assert claim(results, "same number of words").holds is True
+    assert claim(results, "on the whole corpus").holds is False
+    whole = gather([*records, record("lstm-z", 22_000, budget="", ppl=60.0)])
+    for words in ("same number of words", "on the whole corpus"):
+        assert "on all 93.0 M words 0.750" in claim(whole, words).says
 
 
 def test_claims_on_kneser_ney_hold_below_nine_tenths(record: Make) -> None:
     seeds = [record("lstm-z", 22_000, seed=seed, ppl=ppl) for seed, ppl in ((1, 100.0), (2, 100.1))]
     for level, holds in ((120.0, True), (105.0, False)):
-        tables = make_tables([*seeds, record("kn3", 22_000, ppl=level)], EMPTY, EMPTY)
-        assert claim(tables, "same number of words")["holds"] is holds
+        results = gather([*seeds, record("kn3", 22_000, ppl=level)])
+        assert claim(results, "same number of words").holds is holds
 
 
 def test_claims_on_zregression_are_held_against_the_controls_too(record: Make) -> None:
@@ -122,95 +196,158 @@ def test_claims_on_zregression_are_held_against_the_controls_too(record: Make) -
             record(model, 22_000, group="control", control=turned, name=model, ppl=ppl)
             for model, ppl in (("lstm-s", level), ("lstm-z", 100.0))
         ]
-        found = claim(
-            make_tables([*seeds, *pair], EMPTY, EMPTY), "ahead of LSTM-s with noise for each position, as in the paper"
-        )
-        assert found["holds"] is holds
-        assert ("not run yet" in found["says"]) == (setting == "other")
+        found = claim(gather([*seeds, *pair]), "ahead of LSTM-s with noise for each position, as in the paper")
+        assert found.holds is holds
+        assert ("not run yet" in found.says) == (setting == "other")
 
 
-def test_made_up_cells_check_the_other_claims(tables: dict[str, Any]) -> None:
-    assert claim(tables, "becomes unstable")["holds"] is True
-    assert claim(tables, "hardly grows")["holds"] is True
-    assert "17.0 in LSTM-z,w, 401.0 in LSTM-z" in claim(tables, "hardly grows")["says"]
+def test_made_up_cells_check_the_other_claims(results: Results) -> None:
+    assert claim(results, "becomes unstable").holds is True
+    assert claim(results, "hardly grows").holds is True
+    assert "17.0 in LSTM-z,w, 401.0 in LSTM-z" in claim(results, "hardly grows").says
     # 0.22 left of 0.35: 40 % of the variance
-    assert claim(tables, "estimates Z well")["holds"] is True
-    assert claim(tables, "when the biases of both start at zero")["holds"] is True
+    assert claim(results, "estimates Z well").holds is True
+    assert claim(results, "when the biases of both start at zero").holds is True
+    table = claims_table(make_claims(results))
+    assert [value(row[1]).style for row in table.rows if "becomes unstable" in value(row[0]).text] == ["holds"]
 
 
 def test_training_that_rises_and_recovers_is_unstable(record: Make) -> None:
     for curve, holds in (([300.0, 500.0, 200.0], True), ([300.0, 250.0, 200.0], False)):
-        runs = [record("lstm-s-zero-bias", 22_000), record("lstm-z-zero-bias", 22_000)]
-        for run, values in zip(runs, (curve, [300.0, 250.0, 200.0])):
-            run["curve"] = [{"words": 1.0, "dev_perplexity": value} for value in values]
-        found = claim(make_tables(runs, EMPTY, EMPTY), "becomes unstable")
-        assert found["holds"] is holds
-    assert "1.67" not in found["says"]
+        lines = [[{"words": 1, "dev_perplexity": each} for each in values] for values in (curve, [300.0, 250.0, 200.0])]
+        models = ("lstm-s-zero-bias", "lstm-z-zero-bias")
+        found = claim(
+            gather(record(model, 22_000, curve=each) for model, each in zip(models, lines)), "becomes unstable"
+        )
+        assert found.holds is holds
+    assert "1.67" not in found.says
 
 
-def test_controls_say_what_the_numbers_say(tables: dict[str, Any]) -> None:
-    random = control(tables, "codes: random", "lstm-z-w")
-    assert random["ratio"] == pytest.approx(random["mean"] / tables["table3"]["lstm-z-w"]["22000"]["mean"])
-    assert f"loses {100 * (random['ratio'] - 1):.1f} %" in random["says"]
-    assert random["says"].endswith("what the codes say matters, not only their number.")
-    assert random["reference"] == "lstm-z-w-v22000"
-    assert " gains " in control(tables, "loss: softmax", "lstm-z-w")["says"]
-    constant = control(tables, "normaliser: constant", "lstm-z")["says"]
+def test_controls_say_what_the_numbers_say(results: Results) -> None:
+    random = control(results, "codes", "random", "lstm-z-w")
+    assert random.comparison is not None
+    assert random.runs is not None
+    mean, reference = random.runs.mean, results.small["lstm-z-w", 22_000].mean
+    assert mean is not None
+    assert reference is not None
+    assert random.comparison.ratio == pytest.approx(mean / reference)
+    assert f"loses {100 * (random.comparison.ratio - 1):.1f} %" in random.says
+    assert random.says.endswith("what the codes say matters, not only their number.")
+    assert random.reference is results.small["lstm-z-w", 22_000]
+    assert " gains " in control(results, "loss", "softmax", "lstm-z-w").says
+    constant = control(results, "normaliser", "constant", "lstm-z").says
     assert "within twice the spread" in constant
     assert " loses " not in constant
-    assert "diverges" in control(tables, "bias start: zero", "lstm-s")["says"]
+    assert "diverges" in control(results, "bias start", "zero", "lstm-s").says
+    shown = [value(row[3]).text for row in controls_table(make_controls(results)).rows]
+    assert shown == [row.says for row in make_controls(results)]
 
 
 def test_lstm_s_is_the_control_of_the_normaliser(record: Make) -> None:
-    turned = {"table": "normaliser", "setting": "one", "reference": "lstm-z-v22000"}
+    turned = {"table": "normaliser", "setting": "one", "reference": "lstm-z-v22000-w5M"}
     records = [record("lstm-s", 22_000, control=turned), record("lstm-z", 22_000), record("lstm-z", 22_000, seed=2)]
-    found = control(make_tables(records, EMPTY, EMPTY), "normaliser: one", "lstm-z")
-    assert found["run"] == "lstm-s-v22000"
-    assert found["says"].startswith("LSTM-z with Z fixed at 1 loses")
+    found = control(gather(records), "normaliser", "one", "lstm-z")
+    assert found.runs is not None
+    assert found.runs.first.name == "lstm-s-v22000-w5M"
+    assert found.says.startswith("LSTM-z with Z fixed at 1 loses")
 
 
 def test_what_is_missing_is_not_run_yet() -> None:
-    tables = make_tables([], EMPTY, EMPTY)
-    assert {each["says"] for each in tables["controls"]} == {"not run yet"}
-    assert {each["status"] for each in tables["claims"]} == {"not run yet"}
-    assert tables["headline"] is None
-    assert tables["table3"] == {}
+    results = gather([])
+    controls = make_controls(results)
+    assert len(controls) == 24  # as many as the plan has
+    assert {row.says for row in controls} == {"not run yet"}
+    assert {each.status for each in make_claims(results)} == {"not run yet"}
+    assert make_headline(results) is None
+    assert headline_table(results, None).rows == []
+    assert longer_table(results) is None
+    assert words_curve(results) is None
+    assert spelled_table(results, {}) is None
 
 
 def test_a_control_without_its_reference(record: Make) -> None:
-    turned = {"table": "codes", "setting": "random", "reference": "lstm-z-w-v22000"}
-    found = control(
-        make_tables([record("lstm-z-w", 22_000, group="control", control=turned, name="random")], EMPTY, EMPTY),
-        "codes: random",
-        "lstm-z-w",
-    )
-    assert found["ratio"] is None
-    assert "missing" in found["says"]
+    turned = {"table": "codes", "setting": "random", "reference": "lstm-z-w-v22000-w5M"}
+    results = gather([record("lstm-z-w", 22_000, group="control", control=turned, name="random")])
+    found = control(results, "codes", "random", "lstm-z-w")
+    assert found.comparison is None
+    assert "missing" in found.says
 
 
-def test_more_words_against_fewer(tables: dict[str, Any]) -> None:
-    for run in tables["more_words"]:
-        fewer = tables["table3"][run["model"]][str(run["vocab_size"])]
-        assert run["ratio_to_fewer"] == pytest.approx(run["mean"] / fewer["mean"])
-        assert run["train_words"] > fewer["train_words"] == run["fewer_words"]
-    assert len(tables["more_words"]) == 2
+def test_more_words_against_fewer_and_all(results: Results) -> None:
+    table = longer_table(results)
+    assert table is not None
+    assert len(table.rows) == 3
+    means = [results.small["lstm-z", 50_000].mean, results.whole["lstm-z", 50_000].mean]
+    (between,) = [runs.mean for runs in results.longer if runs.first.model == "lstm-z"]
+    assert between is not None
+    for column, mean in zip(("over the small budget's", "over all words'"), means):
+        assert mean is not None
+        assert place(table, "LSTM-z", column).text == f"{between / mean:.3f}"
 
 
-def test_the_headline_tells_of_the_longest_runs(records: list[dict[str, Any]]) -> None:
-    longer = [{**record} for record in records if record["group"] == "more words"]
-    for record in longer:
-        record.update(name=f"{record['name']}-still", train_words=60_000_000, ppl=50.0 + (record["model"] == "lstm-z"))
-    told = make_tables([*records, *longer], EMPTY, EMPTY)["headline"]["says"]
-    assert "Trained on 60.0 M words they have 50.0 and 51.0, the 3-gram model of all " in told
-    alone = [each for each in longer if each["model"] == "lstm-z-w"]
-    told = make_tables([*records, *alone], EMPTY, EMPTY)["headline"]["says"]
-    assert "Trained on 30.0 M words they have " in told
-    plain = [record for record in records if record["group"] != "more words"]
-    assert "Trained on" not in make_tables(plain, EMPTY, EMPTY)["headline"]["says"]
+def test_the_headline_is_of_the_papers_size(results: Results) -> None:
+    headline = make_headline(results)
+    assert headline is not None
+    assert (headline.vocab_size, headline.train_words, headline.on_all_words) == (50_000, ALL_WORDS, True)
+    dense, coded = memory_of("lstm-z", 50_000), memory_of("lstm-z-w", 50_000)
+    assert dense is not None
+    assert coded is not None
+    assert f"from {4 * dense.total / 1e6:.1f} MB to {4 * coded.total / 1e6:.1f} MB" in headline.says
+    means = [results.whole[model, 50_000].mean for model in ("lstm-z-w", "lstm-z", "kn3")]
+    assert [headline.ppl, headline.dense_ppl, headline.kn3_ppl] == means
+    assert "Trained on all 93.0 M words" in headline.says
+    table = headline_table(results, headline)
+    assert place(table, "LSTM-z,w", "V = 50,000") == Value(f"{headline.ppl:.1f}", "129.2")
+    assert place(table, "LSTM-z", "V = 36,000") == Value("not run yet", "119.6")
 
 
-def test_runs_name_every_record(tables: dict[str, Any], records: list[dict[str, Any]]) -> None:
-    assert set(tables["runs"]) == {record["name"] for record in records}
-    assert tables["runs"]["lstm-z-v22000"]["command"].startswith("fewwords train")
-    assert tables["table2"]["rows"][0]["paper"] == 1_600_000_000
-    assert tables["corpus"]["train.tokens"] == "ab" * 32
+def test_the_headline_of_a_small_budget_alone(records: list[Record]) -> None:
+    results = gather(record for record in records if record.group != "more words" and "-all" not in record.model)
+    headline = make_headline(results)
+    assert headline is not None
+    assert not headline.on_all_words
+    assert "Trained on 5.0 M words" in headline.says
+    columns = headline_table(results, headline).columns
+    assert list(columns[1:]) == [f"V = {size:,}" for size in SIZES]
+
+
+def test_ratios_by_training_words_at_the_largest_common_size(results: Results, records: list[Record]) -> None:
+    curve = words_curve(results)
+    assert curve is not None
+    assert curve.vocab_size == 50_000
+    assert [point.train_words for point in curve.points] == [4_999_987, 30_000_000, ALL_WORDS]
+    coded, dense, kneser_ney = (results.whole[model, 50_000].mean for model in ("lstm-z-w", "lstm-z", "kn3"))
+    assert coded is not None
+    assert dense is not None
+    assert kneser_ney is not None
+    assert curve.points[-1].coded_over_dense.ratio == pytest.approx(coded / dense)
+    assert curve.points[-1].kn3_over_coded is not None
+    assert curve.points[-1].kn3_over_coded.ratio == pytest.approx(kneser_ney / coded)
+    # without the longest runs at 50,000 words two budgets are left there, as at 22,000
+    fewer = [record for record in records if record.name != "lstm-z-v50000"]
+    curve = words_curve(gather(fewer))
+    assert curve is not None
+    assert (curve.vocab_size, len(curve.points)) == (50_000, 2)
+
+
+def test_bits_per_character_from_perplexity_and_letters(record: Make) -> None:
+    # 200,000 words and 8,000 ends at a perplexity of 64 are six bits each
+    text = Spelled(200_000, 8_000, 10_000, 500, letter_bits=250_000.0, num_characters=1_000_000.0)
+    results = gather([record("lstm-z", 22_000, ppl=64.0), record("lstm-z", 50_000, budget="", ppl=64.0)])
+    assert cell_bits(results.small["lstm-z", 22_000], text) == pytest.approx((6 * 208_000 + 250_000) / 1e6)
+    assert cell_bits(results.small["lstm-z", 22_000], dataclasses.replace(text, num_words=100)) is None
+    table = spelled_table(results, {22_000: text, 50_000: text})
+    assert table is not None
+    assert [[value(each).text for each in row] for row in table.rows[:2]] == [
+        ["LSTM-z", "not run yet", "1.498"],
+        ["LSTM-z", "1.498", "not run yet"],
+    ]
+    assert place(table, "bits to spell one", "V = 22,000").text == "25.0"
+    assert "0.2 % of the words" in table.notes[1]
+
+
+def test_table_2_tells_what_was_used(results: Results, corpus: dict[str, Any]) -> None:
+    table = corpus_table(results, corpus)
+    assert place(table, "train (n-gram)", "the paper").text == "1,600,000,000"
+    assert place(table, "train (neural)", "used by a run").text == f"{ALL_WORDS:,}"
+    assert place(table, "test", "used by a run").text == "200,000"

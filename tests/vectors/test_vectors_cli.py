@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from fewwords.vectors.settings import SkipGramSettings
 from fewwords.cli import main
 from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
 from fewwords.store.locks import lock_folder
 from fewwords.vectors import WordVectors, make_vectors
+from fewwords.vectors.settings import SkipGramSettings
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_train_show_and_replace(work, capsys):
 
     code, out, err = run(capsys, "vectors", "--work", work, *settings)
     assert (code, out) == (2, "")
-    assert "use `force`" in err
+    assert "use --force" in err
 
     assert run(capsys, "vectors", "--work", work, *settings, "--seed", 2, "--words", 1000, "--force")[0] == 0
     second = WordVectors.load(work)
@@ -126,5 +126,5 @@ def test_the_stage_from_python(work, tmp_path):
         make_vectors(work, SkipGramSettings(), import_file=tmp_path / "glove.txt", force=True)
     assert make_vectors(work, import_file=tmp_path / "glove.txt", force=True).size == 2
     with lock_folder(work, "vectors"), pytest.raises(InputError, match="another fewwords vectors is at work"):
-        make_vectors(work, size=4, epochs=1, threads=1, force=True)
+        make_vectors(work, SkipGramSettings(size=4, epochs=1, threads=1), force=True)
     assert WordVectors.load(work).size == 2

@@ -1,9 +1,8 @@
 """`fewwords demo`: every stage that exists, once, on the built-in corpus."""
 
-import shutil
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +11,9 @@ BASE_SIZE = 3_000
 VECTOR_EPOCHS = 10
 TRAINING_EPOCHS = 2
 LEARNING_RATE = 0.006
+DEV_WORDS = 10_000  # of each evaluation while training
+TEST_WORDS = 200_000
+TYPED = ("The United ", "We must ", "The state of the un")
 
 
 def demo(
@@ -28,20 +30,19 @@ def demo(
     from fewwords.cli.console import result_console
     from fewwords.cli.corpus import print_corpus
     from fewwords.cli.tables.corpus import sample_sentences
+    from fewwords.cli.tables.table import result_table
     from fewwords.codes.explain import explain
     from fewwords.codes.make import make_codes
     from fewwords.codes.quality import words_with_stem
     from fewwords.cores import available_cores
-    from fewwords.corpus import prepare
-    from fewwords.errors import InputError
-    from fewwords.paper import run_plan
-    from fewwords.paper.cells import read_record
-    from fewwords.paper.plan import Cell
-    from fewwords.paper.report.screen import models_table
-    from fewwords.paper.write import write_paper
+    from fewwords.corpus.make import prepare
+    from fewwords.evaluation.evaluate import evaluate
     from fewwords.progress import say
     from fewwords.text.sources import BUILTIN
-    from fewwords.vectors import SkipGramSettings, make_vectors
+    from fewwords.training.train import train
+    from fewwords.use.text_model import load
+    from fewwords.vectors.make import make_vectors
+    from fewwords.vectors.settings import SkipGramSettings
 
     say("demo: prepare: the State of the Union addresses, 1790 to today, become tokens")
     corpus = prepare([BUILTIN], work, jobs=available_cores(), force=True)
@@ -62,17 +63,22 @@ def demo(
         print(f"  {explain(coded.vocabulary.words[rank], coded.codes, coded.vocabulary)}")
 
     say(f"demo: models: Kneser-Ney, LSTM-z and LSTM-z,w, {TRAINING_EPOCHS} passes over the training part each")
-    changes = {"epochs": TRAINING_EPOCHS, "learning_rate": LEARNING_RATE}
-    plan = [
-        Cell(model, "table 3", model, model, VOCABULARY_SIZE, None, training_changes=changes)
-        for model in ("kn3", "lstm-z", "lstm-z-w")
-    ]
-    shutil.rmtree(work / "paper", ignore_errors=True)
-    failures = run_plan(work, plan, base_size=BASE_SIZE)
-    if failures:
-        raise InputError("; ".join(f"{name}: {told}" for name, told in failures.items()))
-    result_console().print(models_table(record for cell in plan if (record := read_record(work, cell))))
-    page = write_paper(work, plan, base_size=BASE_SIZE, command="fewwords demo", small=True)
+    settings: dict[str, Any] = {"epochs": TRAINING_EPOCHS, "learning_rate": LEARNING_RATE, "dev_words": DEV_WORDS}
+    folders = {"KN3": train(work, "kn3", vocabulary_size=VOCABULARY_SIZE, force=True).folder}
+    for name, model in (("LSTM-z", "lstm-z"), ("LSTM-z,w", "lstm-z-w")):
+        done = train(work, model, vocabulary_size=VOCABULARY_SIZE, base_size=BASE_SIZE, force=True, **settings)
+        folders[name] = done.folder
+    table = result_table("Three models", "model", "test perplexity", "numbers stored", "MB on disk", "folder")
+    for name, folder in folders.items():
+        found = evaluate(folder, work=work, max_words=TEST_WORDS)
+        size = sum(found.files.values()) / 1e6
+        table.add_row(name, f"{found.total.perplexity.value:,.2f}", f"{found.numbers:,}", f"{size:.1f}", str(folder))
+    result_console().print(table)
 
+    suggester = load(folders["LSTM-z,w"])
+    print("What the coded model would suggest next:")
+    for text in TYPED:
+        told = ", ".join(each.text for each in suggester.suggest(text, 5))
+        print(f"  {text}… {told}")
+    print(f"And a sentence of its own: {suggester.sample('The people of', temperature=0.7, seed=1)}")
     say(f"demo: ask for more with: fewwords explain WORD --work {work}")
-    say(f"demo: done; open {page} in a browser")

@@ -64,12 +64,11 @@ def paper(
         Optional[Path],
         typer.Option(metavar="FILE", help="Put the headline between its marks in this file.", show_default=False),
     ] = None,
-    cell: Annotated[Optional[str], typer.Option(hidden=True)] = None,
 ) -> None:
     """Reproduce the paper's tables and figures on the corpus of a work folder, with the controls that it left out.
 
-    Each cell is a training run of its own. Finished cells are never run again and interrupted ones continue, so that the same
-    command can be given as often as need be.
+    Each cell is a training run in a process of its own; its messages are in paper/logs. Finished cells are never run again and
+    interrupted ones go on, so that the same command can be given as often as need be.
 
     \b
     Examples:
@@ -79,13 +78,12 @@ def paper(
       fewwords paper --work work --report
     """
     from fewwords.cli.console import result_console
+    from fewwords.cli.tables.paper import plan_table, screen_table
     from fewwords.corpus.token_corpus import TokenCorpus
     from fewwords.errors import InputError
     from fewwords.paper import make_plan, plan_status, run_plan
-    from fewwords.paper.cells import run_cell
     from fewwords.paper.plan import MODELS
     from fewwords.paper.report.drawing import drawing
-    from fewwords.paper.report.screen import models_table, plan_table
     from fewwords.paper.write import write_paper
     from fewwords.progress import say
 
@@ -99,15 +97,10 @@ def paper(
         controls=controls,
         num_seeds=seeds,
     )
-    if cell is not None:
-        chosen = next((each for each in cells if each.name == cell), None)
-        if chosen is None:
-            raise InputError(f"--cell {cell}: not in the plan")
-        run_cell(work, chosen, base_size=base_size, threads=threads)
-        return
-    train_words = TokenCorpus.open(work).part("train").num_words
+    corpus = TokenCorpus.open(work)
     if plan:
-        result_console().print(plan_table(plan_status(work, cells, train_words), jobs))
+        train_words = corpus.part("train").num_words
+        result_console().print(screen_table(plan_table(plan_status(work, cells, train_words), jobs)))
         return
     options = [*map(str, ("--words", words, "--vocab-sizes", vocab_sizes, "--base-size", base_size))]
     options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", str(seeds)]
@@ -117,11 +110,11 @@ def paper(
     if not report:
         with drawing():
             pass  # what figures need is missed now, not after hours of training
-        command = ["paper", "--work", str(work), *options]
-        failures = run_plan(work, cells, base_size=base_size, jobs=jobs, threads=threads, command=command)
+        failures = run_plan(work, cells, base_size=base_size, jobs=jobs, threads=threads)
     told = " ".join(["fewwords paper --work WORK", *options])
-    page = write_paper(work, cells, base_size=base_size, command=told, results=results, readme=readme)
-    result_console().print(models_table(plan_status(work, cells, train_words).records.values()))
+    page, found = write_paper(work, cells, base_size=base_size, command=told, results=results, readme=readme)
+    result_console().print(screen_table(found.headline_table))
+    result_console().print(found.says)
     say(f"paper: the report is {page}")
     if failures:
         name, told = next(iter(failures.items()))

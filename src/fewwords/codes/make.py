@@ -22,8 +22,7 @@ from fewwords.store.files import sha256_of, write_json
 from fewwords.store.locks import lock_folder
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
-from fewwords.work_folder import codes_path as codes_path  # fewwords.paper takes it from here
-from fewwords.work_folder import vectors_path
+from fewwords.work_folder import codes_path, vectors_path
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,8 @@ def make_codes(
     work: str | Path,
     vocabulary_size: int | None = None,
     base_size: int = DEFAULT_BASE_SIZE,
-    *,
     settings: CodingSettings | None = None,
+    *,
     jobs: int | None = None,
     path: Path | None = None,
     force: bool = False,

@@ -54,11 +54,6 @@ class SparseCodes:
             raise InputError("codes: a value is NaN, infinite, negative or zero")
 
     @property
-    def base_size(self) -> int:
-        """`num_base` by its older name, which fewwords.paper uses."""
-        return self.num_base
-
-    @property
     def num_rare(self) -> int:
         """The number of words that are coded."""
         return len(self.offsets) - 1
@@ -138,9 +133,7 @@ class SparseCodes:
     @classmethod
     def load(cls, path: Path) -> "SparseCodes":
         """Read what `save` wrote; raises InputError naming the file when it is missing, damaged or changed."""
-        return _FILE.load(
-            path, lambda arrays, facts: cls(**{**arrays, **facts}), "make the codes with fewwords codes --force"
-        )
+        return _FILE.load(path, lambda arrays, facts: cls(**{**arrays, **facts}), "make the codes again")
 
 
 def check_layout(offsets: NDArray[Any], indices: NDArray[Any], num_base: int) -> None:

@@ -1,27 +1,27 @@
 """One cell of the plan: a training run as any other, an evaluation on the first words of test, and a record of both.
 
-Writes `paper/models/NAME`, a model folder, and `paper/cells/NAME.json`, the record; a cell with a record is done and never
-run again, one without goes on from its checkpoint.
+Writes `paper/models/NAME`, a model folder, and the record; a cell with a record is done and never run again, one without goes on
+from its checkpoint.
 """
 
 import platform
 import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 from fewwords import __version__
-from fewwords.codes.make import codes_path, make_codes
+from fewwords.codes.make import make_codes
 from fewwords.codes.settings import CodingSettings
 from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.evaluation.evaluate import Evaluation, evaluate
+from fewwords.models.kneser_ney.names import order_of
 from fewwords.models.load import load
 from fewwords.models.neural.memory import settings_memory
 from fewwords.models.neural.variants import ModelSettings, settings_of
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
+from fewwords.paper.record import CurveLine, Record, read_record, write_record
 from fewwords.progress import say
-from fewwords.store.files import read_json, write_json
 from fewwords.training.checkpoint import remove_checkpoints
 from fewwords.training.kneser_ney import train_kneser_ney
 from fewwords.training.loop import train_neural
@@ -29,32 +29,21 @@ from fewwords.training.process import prepare_process
 from fewwords.training.record import read_lines
 from fewwords.training.run import RECORD as TRAINING_RECORD
 from fewwords.training.settings import TrainingSettings
+from fewwords.training.summary import Trial
 from fewwords.vocabulary import NUM_SPECIAL
+from fewwords.work_folder import cell_model_folder, codes_path
 
-FORMAT = "fewwords cell 1"
 TEST_WORDS = 200_000
 NUM_EVALUATIONS = 10
 DEV_WORDS = 10_000  # of each evaluation while training; the whole of dev at the end
 
 
-def record_path(work: Path, cell: Cell) -> Path:
-    """Where the record of a cell is."""
-    return work / "paper" / "cells" / f"{cell.name}.json"
-
-
 def cell_folder(work: Path, cell: Cell) -> Path:
     """Where the model of a cell is."""
-    return work / "paper" / "models" / cell.name
+    return cell_model_folder(work, cell.name)
 
 
-def read_record(work: Path, cell: Cell) -> dict[str, Any] | None:
-    """The record of a finished cell; None where it is not finished."""
-    path = record_path(work, cell)
-    record = read_json(path) if path.is_file() else None
-    return record if isinstance(record, dict) and record.get("format") == FORMAT else None
-
-
-def run_cell(work: Path, cell: Cell, *, base_size: int, threads: int | None = None) -> dict[str, Any]:
+def run_cell(work: Path, cell: Cell, *, base_size: int, threads: int | None = None) -> Record:
     """Train, evaluate and record a cell that has no record yet, from its checkpoint if there is one; returns the record."""
     record = read_record(work, cell)
     if record is not None:
@@ -63,10 +52,8 @@ def run_cell(work: Path, cell: Cell, *, base_size: int, threads: int | None = No
     folder = cell_folder(work, cell)
     if not (folder / "model.json").exists():
         _train(work, cell, folder, base_size, threads)
-    evaluation = evaluate(folder, work=work, max_words=TEST_WORDS)
-    record = _record(work, cell, folder, evaluation, base_size)
-    record_path(work, cell).parent.mkdir(parents=True, exist_ok=True)
-    write_json(record_path(work, cell), record)
+    record = _record(work, cell, folder, evaluate(folder, work=work, max_words=TEST_WORDS), base_size)
+    write_record(work, cell, record)
     remove_checkpoints(folder)
     return record
 
@@ -85,8 +72,8 @@ def cell_settings(work: Path, cell: Cell) -> tuple[ModelSettings, TrainingSettin
 
 
 def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | None) -> None:
-    if not cell.is_neural:
-        order = int(cell.variant.removeprefix("kn"))
+    order = order_of(cell.variant)
+    if order is not None:
         train_kneser_ney(work, order, vocabulary_size=cell.vocabulary_size, words=cell.words, output=folder)
         return
     model_settings, settings = cell_settings(work, cell)
@@ -107,20 +94,17 @@ def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> 
     """The learned codes of a cell, made when they are not there yet; None for a cell that needs none, or has none to show."""
     if not cell.is_neural or not settings_of(cell.variant).is_coded or "codes" in cell.training_changes:
         return None
-    path = codes_path(work, cell.vocabulary_size, base_size)
-    if cell.max_nonzeros != DEFAULT_NONZEROS:
-        path = path.with_stem(f"{path.stem}-n{cell.max_nonzeros}")
+    suffix = "" if cell.max_nonzeros == DEFAULT_NONZEROS else f"-n{cell.max_nonzeros}"
+    path = codes_path(work, cell.vocabulary_size, base_size, suffix)
     if path.exists() or not make:
         return path if path.exists() else None
-    path.parent.mkdir(parents=True, exist_ok=True)
     say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros")
-    make_codes(
-        work, cell.vocabulary_size, base_size, settings=CodingSettings(max_nonzeros=cell.max_nonzeros), path=path
-    )
+    settings = CodingSettings(max_nonzeros=cell.max_nonzeros)
+    make_codes(work, cell.vocabulary_size, base_size, settings, path=path)
     return path
 
 
-def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_size: int) -> dict[str, Any]:
+def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_size: int) -> Record:
     found = evaluation.total.perplexity
     saved = load(folder)
     result = saved.made_from["result"]
@@ -129,46 +113,46 @@ def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_s
         coded = 0 if saved.codes is None else len(saved.codes.values)
         nonzeros = None if saved.codes is None else saved.codes.nonzeros_per_rare_word
         settings = cell_settings(work, cell)[0]
-        formula = settings_memory(settings, cell.vocabulary_size, base_size + NUM_SPECIAL, coded).to_json()
-    return {
-        "format": FORMAT,
-        "name": cell.name,
-        "group": cell.group,
-        "model": cell.model,
-        "variant": cell.variant,
-        "vocab_size": cell.vocabulary_size,
-        "base_size": base_size,
-        "seed": cell.seed,
-        "control": None if cell.control is None else vars(cell.control),
-        "train_words": result["words"],
-        "test_words": found.num_words,
-        "oov_rate": found.oov_rate,
-        "ppl": found.value,
-        "ppl_without_end": found.over(unknown=True, ends=False),
-        "ppl_without_unknown": found.over(unknown=False, ends=True),
-        "ppl_base_words": found.base.perplexity,
-        "ppl_rare_words": found.rare.perplexity if found.rare.num_targets else None,
-        "dev_ppl": result["dev_perplexity"],
-        "learning_rate": result.get("learning_rate"),
-        "trials": saved.made_from.get("trials", []),
-        "gap_mean": result.get("gap_mean"),
-        "gap_std": result.get("gap_std"),
-        "memory": None if evaluation.memory is None else evaluation.memory.to_json(),
-        "formula_memory": formula,
-        "numbers": evaluation.numbers,
-        "bytes": sum(evaluation.files.values()),
-        "reduction_percent": evaluation.reduction,
-        "nonzeros_per_rare_word": nonzeros,
-        "seconds": result["seconds"],
-        "words_per_second": result.get("words_per_second", result["words"] / max(result["seconds"], 1e-9)),
-        "curve": read_lines(folder / TRAINING_RECORD) if cell.is_neural else [],
-        "command": _command(work, cell, base_size),
-        "commit": _commit(),
-        "version": __version__,
-        "machine": _machine(),
-        "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "corpus": TokenCorpus.open(work).description.get("sha256"),
-    }
+        formula = settings_memory(settings, cell.vocabulary_size, base_size + NUM_SPECIAL, coded)
+    lines = read_lines(folder / TRAINING_RECORD) if cell.is_neural else []
+    return Record(
+        name=cell.name,
+        group=cell.group,
+        model=cell.model,
+        variant=cell.variant,
+        vocab_size=cell.vocabulary_size,
+        base_size=base_size,
+        seed=cell.seed,
+        control=cell.control,
+        train_words=result["words"],
+        test_words=found.num_words,
+        oov_rate=found.oov_rate,
+        ppl=found.value,
+        ppl_without_end=found.over(unknown=True, ends=False),
+        ppl_without_unknown=found.over(unknown=False, ends=True),
+        ppl_base_words=found.base.perplexity,
+        ppl_rare_words=found.rare.perplexity if found.rare.num_targets else None,
+        dev_ppl=result["dev_perplexity"],
+        learning_rate=result.get("learning_rate"),
+        trials=tuple(Trial(**trial) for trial in saved.made_from.get("trials", [])),
+        gap_mean=result.get("gap_mean"),
+        gap_std=result.get("gap_std"),
+        memory=evaluation.memory,
+        formula_memory=formula,
+        numbers=evaluation.numbers,
+        bytes=sum(evaluation.files.values()),
+        reduction_percent=evaluation.reduction,
+        nonzeros_per_rare_word=nonzeros,
+        seconds=result["seconds"],
+        words_per_second=result.get("words_per_second", result["words"] / max(result["seconds"], 1e-9)),
+        curve=tuple(CurveLine(**line) for line in lines),
+        command=_command(work, cell, base_size),
+        commit=_commit(),
+        version=__version__,
+        machine=_machine(),
+        finished=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        corpus=TokenCorpus.open(work).description.get("sha256"),
+    )
 
 
 def _command(work: Path, cell: Cell, base_size: int) -> str:

@@ -1,162 +1,135 @@
-"""Run the plan, cell by cell or several cells at a time; finished cells are never run again, interrupted ones go on.
+"""Run the plan, one cell or several at a time; finished cells are never run again, interrupted ones go on.
 
-With several jobs each cell is a process of its own with its share of the cores, and its messages go to `paper/logs/NAME.log`.
+Each cell is a process of its own with its share of the cores. Its messages go to `paper/logs/NAME.log`; what went wrong comes back
+through a pipe. SIGTERM is passed on to the cells: they write a checkpoint and end.
 """
 
-import subprocess
-import sys
+import multiprocessing
+import os
 import time
-from collections.abc import Iterable, Sequence
+import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
 
 from fewwords.cores import available_cores
 from fewwords.errors import InputError
-from fewwords.paper.cells import codes_file, read_record, run_cell
+from fewwords.paper.cells import codes_file, run_cell
 from fewwords.paper.plan import Cell
-from fewwords.progress import say
+from fewwords.paper.record import read_record
+from fewwords.progress import listen, say
+from fewwords.progress_lines import ProgressLines
 from fewwords.readable import duration
 from fewwords.store.locks import lock_folder
 from fewwords.training.interruption import Interruption
 
 SECONDS_BETWEEN_LOOKS = 0.5
-# Until there is a record to go by: words a second of one core, and seconds of evaluation for each word of the vocabulary.
-_WORDS_PER_SECOND = {"softmax": 1_500.0, "nce-per-position": 9_000.0}
-_DEFAULT_WORDS_PER_SECOND = 18_000.0
-_EVALUATION_SECONDS_PER_WORD = 0.003
-
-
-@dataclass(frozen=True)
-class PlanStatus:
-    """What is done of a plan: the record of each finished cell, the cells that are left, and an estimate of their seconds."""
-
-    plan: Sequence[Cell]
-    records: dict[str, dict[str, Any]]
-    seconds: dict[str, float]
-
-    @property
-    def left(self) -> list[Cell]:
-        """The cells without a record, in order."""
-        return [cell for cell in self.plan if cell.name not in self.records]
-
-    def seconds_left(self, jobs: int) -> float:
-        """An estimate for all cells that are left, so many at a time."""
-        return sum(self.seconds[cell.name] for cell in self.left) / jobs
-
-
-def plan_status(work: Path, plan: Sequence[Cell], all_words: int) -> PlanStatus:
-    """Look at the records; `all_words` are those of the whole training part."""
-    records = {cell.name: record for cell in plan if (record := read_record(work, cell)) is not None}
-    return PlanStatus(plan, records, {cell.name: _estimate(cell, records.values(), all_words) for cell in plan})
-
-
-def _estimate(cell: Cell, records: Iterable[dict[str, Any]], all_words: int) -> float:
-    words = cell.words or all_words
-    if not cell.is_neural:
-        return words / 500_000 + 10
-    loss = str(cell.training_changes.get("loss", ""))
-    known = [
-        record["words_per_second"]
-        for record in records
-        if (record["variant"], record["vocab_size"]) == (cell.variant, cell.vocabulary_size)
-        and not loss
-        and record["group"] != "control"  # among them are slower losses
-    ]
-    rate = known[-1] if known else _WORDS_PER_SECOND.get(loss, _DEFAULT_WORDS_PER_SECOND)
-    return words / rate + _EVALUATION_SECONDS_PER_WORD * cell.vocabulary_size
 
 
 def run_plan(
-    work: Path,
-    plan: Sequence[Cell],
-    *,
-    base_size: int,
-    jobs: int = 1,
-    threads: int | None = None,
-    command: Sequence[str] = (),
+    work: Path, plan: Sequence[Cell], *, base_size: int, jobs: int = 1, threads: int | None = None
 ) -> dict[str, str]:
-    """Run all cells that have no record; returns what went wrong, by the name of the cell.
+    """Run all cells that have no record, `jobs` at a time; returns what went wrong, by the name of the cell.
 
-    With several jobs `command` and the name of a cell run it in a process of its own. `threads` are those of each cell; without it
-    the jobs share the cores.
+    `threads` are those of each cell; without it the jobs share the cores. Raises KeyboardInterrupt on SIGINT and SIGTERM, once all
+    cells have ended. As with every use of spawned processes, a script calls this under `if __name__ == "__main__"`.
     """
     if jobs < 1:
-        raise InputError(f"`jobs` {jobs}: choose 1 or more")
-    threads = threads or max(1, available_cores() // jobs)
+        raise InputError(f"--jobs {jobs}: choose 1 or more")
     with lock_folder(work / "paper", "paper"):
         left = [cell for cell in plan if read_record(work, cell) is None]
         for cell in left:
             codes_file(work, cell, base_size)  # here, so that no two cells make the same codes
-        if jobs == 1:
-            return _one_by_one(work, left, base_size, threads)
-        return _Side(work, left, [*command, "--threads", str(threads)], jobs).run()
+        return _Runner(work, left, base_size, jobs, threads or max(1, available_cores() // jobs)).run()
 
 
-def _one_by_one(work: Path, cells: Sequence[Cell], base_size: int, threads: int) -> dict[str, str]:
-    failures: dict[str, str] = {}
-    for number, cell in enumerate(cells, 1):
-        say(f"paper: {cell.name}, {number} of {len(cells)}")
-        try:
-            run_cell(work, cell, base_size=base_size, threads=threads)
-        except InputError as error:
-            failures[cell.name] = str(error)
-            say(f"paper: {cell.name} failed: {error}")
-    return failures
+def run_cell_process(work: Path, cell: Cell, base_size: int, threads: int, log: Path, errors: Connection) -> None:
+    """What the process of a cell does: run it with stdout and stderr in `log`; an error is sent as one line."""
+    if os.name == "posix":
+        os.setsid()  # Ctrl-C is for the parent to pass on, once
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    listen(ProgressLines())
+    try:
+        run_cell(work, cell, base_size=base_size, threads=threads)
+    except KeyboardInterrupt:
+        errors.send("interrupted")
+    except (InputError, OSError) as error:
+        say(f"{cell.name}: {error}")
+        errors.send(str(error))
+    except Exception as error:
+        traceback.print_exc()
+        errors.send(f"internal error ({type(error).__name__}: {error}); see {log}")
+
+
+@dataclass(frozen=True)
+class _Running:
+    cell: Cell
+    process: SpawnProcess
+    errors: Connection
+    log: Path
+    started: float = field(default_factory=time.monotonic)
+
+    def error(self) -> str | None:
+        """What went wrong in the process, which has ended."""
+        self.process.join()
+        if self.errors.poll():
+            try:
+                return str(self.errors.recv())
+            except EOFError:  # it ended without a word
+                pass
+        code = self.process.exitcode
+        return None if code == 0 else f"the process ended with exit code {code}; see {self.log}"
 
 
 @dataclass
-class _Side:
-    """Cells side by side, each in a process of its own."""
-
+class _Runner:
     work: Path
     waiting: list[Cell]
-    command: Sequence[str]
+    base_size: int
     jobs: int
-    running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    threads: int
+    running: list[_Running] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
-    started: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> dict[str, str]:
-        try:
-            with Interruption() as interruption:
+        with Interruption() as interruption:
+            try:
                 while (self.waiting or self.running) and not interruption.asked:
                     while self.waiting and len(self.running) < self.jobs:
                         self._start(self.waiting.pop(0))
-                    for name in [name for name, process in self.running.items() if process.poll() is not None]:
-                        self._finish(name)
-                    time.sleep(SECONDS_BETWEEN_LOOKS)
-        finally:
-            for process in self.running.values():
-                process.terminate()  # a cell writes a checkpoint and ends
-            for process in self.running.values():
-                process.wait()
+                    wait([each.process.sentinel for each in self.running], SECONDS_BETWEEN_LOOKS)
+                    for each in [each for each in self.running if not each.process.is_alive()]:
+                        self._finish(each)
+            finally:
+                for each in self.running:
+                    each.process.terminate()
+                for each in self.running:
+                    each.process.join()
         if interruption.asked:
             raise KeyboardInterrupt
         return self.failures
 
     def _start(self, cell: Cell) -> None:
-        log = self._log(cell.name)
+        log = self.work / "paper" / "logs" / f"{cell.name}.log"
         log.parent.mkdir(exist_ok=True)
-        with log.open("ab") as file:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "fewwords", *self.command, "--cell", cell.name],
-                stdout=file,
-                stderr=file,
-                start_new_session=True,  # Ctrl-C is for us to pass on, once
-            )
-        self.running[cell.name], self.started[cell.name] = process, time.monotonic()
-        say(f"paper: {cell.name} starts, {len(self.waiting)} waiting")
+        context = multiprocessing.get_context("spawn")
+        errors, theirs = context.Pipe(duplex=False)
+        arguments = (self.work, cell, self.base_size, self.threads, log, theirs)
+        process = context.Process(target=run_cell_process, args=arguments, name=cell.name)
+        process.start()
+        theirs.close()
+        self.running.append(_Running(cell, process, errors, log))
+        say(f"paper: {cell.name} starts, {len(self.waiting)} waiting; its messages are in {log}")
 
-    def _finish(self, name: str) -> None:
-        process = self.running.pop(name)
-        seconds = duration(time.monotonic() - self.started[name])
-        if process.returncode == 0:
-            say(f"paper: {name} done in {seconds}")
+    def _finish(self, ended: _Running) -> None:
+        self.running.remove(ended)
+        name, error = ended.cell.name, ended.error()
+        if error is None:
+            say(f"paper: {name} done in {duration(time.monotonic() - ended.started)}")
             return
-        lines = self._log(name).read_text(encoding="utf-8", errors="replace").splitlines() or ["nothing said"]
-        self.failures[name] = lines[-1].removeprefix("fewwords: error: ")
-        say(f"paper: {name} failed: {self.failures[name]}")
-
-    def _log(self, name: str) -> Path:
-        return self.work / "paper" / "logs" / f"{name}.log"
+        self.failures[name] = error
+        say(f"paper: {name} failed: {error}")

@@ -3,22 +3,25 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from fewwords.codes.explain import Explanation, explain
 from fewwords.codes.quality import words_with_stem
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
-from fewwords.paper.cells import codes_file, read_record
+from fewwords.paper.cells import codes_file
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
+from fewwords.paper.record import Record, read_record
+from fewwords.paper.report.contents import Report, make_report
 from fewwords.paper.report.figures import draw_figures
 from fewwords.paper.report.markdown import put_headline, results_readme
 from fewwords.paper.report.page import write_report
-from fewwords.paper.tables.make import make_tables
+from fewwords.paper.spelling_cache import spelled_sizes
+from fewwords.paper.tables.results import Results
 from fewwords.store.files import atomic_write, write_json
-from fewwords.vectors.word_vectors import WordVectors, vectors_path
+from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import Vocabulary
+from fewwords.work_folder import vectors_path
 
 PAPER_PAIRS = (("algorithm", "algorithms"), ("secret", "secrets"), ("debate", "debates"))
 
@@ -31,9 +34,8 @@ def write_paper(
     command: str | None = None,
     results: Path | None = None,
     readme: Path | None = None,
-    small: bool = False,
-) -> Path:
-    """Write the report of the cells that are done to `report/` of the work folder, and to `results` too; returns the page.
+) -> tuple[Path, Report]:
+    """Write the report of the cells that are done to `report/` of the work folder, and to `results` too; returns page and report.
 
     `command` is what a reader types to get the same. The headline goes between its marks in the file `readme`. Raises InputError
     when no cell is done, and when that file has no marks.
@@ -42,33 +44,40 @@ def write_paper(
     if not records:
         raise InputError(f"{work}: no cell of the plan is done yet; run fewwords paper --work {work}")
     corpus = TokenCorpus.open(work)
-    tables = make_tables(records, corpus.description, _about(work, plan, records, base_size, command))
-    explanations = _pairs(work, plan, corpus, base_size)
+    found = Results.gather(records, {cell.name for cell in plan if cell.words is None})
     folder = work / "report"
-    figures = draw_figures(records, tables, explanations, base_size, folder / "figures")
-    page = write_report(folder, tables, figures, small=small)
+    figures = draw_figures(found, _pairs(work, plan, corpus, base_size), base_size, folder / "figures")
+    report = make_report(
+        found,
+        corpus.description,
+        _about(work, plan, records, base_size, command),
+        drawn=figures,
+        spelled=spelled_sizes(corpus, found.sizes, folder / "spelling.json"),
+    )
+    page = write_report(folder, report)
     if results is not None:
-        _write_results(results, records, tables, figures)
+        _write_results(results, report, [path for paths in figures.values() for path in paths])
     if readme is not None:
-        text = put_headline(readme.read_text(encoding="utf-8"), tables)
+        text = put_headline(readme.read_text(encoding="utf-8"), report.headline_markdown)
         with atomic_write(readme) as file:
             file.write(text.encode())
-    return page
+    return page, report
 
 
 def _about(
-    work: Path, plan: Sequence[Cell], records: Sequence[dict[str, Any]], base_size: int, command: str | None
-) -> dict[str, Any]:
+    work: Path, plan: Sequence[Cell], records: Sequence[Record], base_size: int, command: str | None
+) -> dict[str, str]:
     """What the page says of the whole."""
-    return {
-        **({} if command is None else {"command": command}),
+    about = {
+        "command": command,
         "cells done": f"{len(records)} of {len(plan)}",
         "base words": f"{base_size:,}",
         "word vectors": _vectors(work),
-        "test text": f"the first {max(record['test_words'] for record in records):,} words of the test part",
-        "commits": ", ".join(sorted({str(record["commit"]) for record in records})),
-        "machine": "; ".join(sorted({str(record["machine"]) for record in records})),
+        "test text": f"the first {max(record.test_words for record in records):,} words of the test part",
+        "commits": ", ".join(sorted({str(record.commit) for record in records})),
+        "machine": "; ".join(sorted({record.machine for record in records})),
     }
+    return {name: told for name, told in about.items() if told is not None}
 
 
 def _vectors(work: Path) -> str | None:
@@ -105,19 +114,17 @@ def _pairs(work: Path, plan: Sequence[Cell], corpus: TokenCorpus, base_size: int
 
 def _is_pair(pair: tuple[str, str], codes: SparseCodes, vocabulary: Vocabulary) -> bool:
     plain, derived = (vocabulary.ids.get(word, codes.num_words) for word in pair)
-    return plain < codes.base_size <= derived < codes.num_words
+    return plain < codes.num_base <= derived < codes.num_words
 
 
-def _write_results(
-    folder: Path, records: Sequence[dict[str, Any]], tables: dict[str, Any], figures: Sequence[Path]
-) -> None:
+def _write_results(folder: Path, report: Report, figures: Sequence[Path]) -> None:
     """Tables, figures, a README, and the records, from which `--report` can make them all again."""
     for name in ("cells", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    for record in records:
-        write_json(folder / "cells" / f"{record['name']}.json", record)
+    for record in report.results.records:
+        write_json(folder / "cells" / f"{record.name}.json", record.to_json())
     for figure in figures:
         shutil.copyfile(figure, folder / "figures" / figure.name)
-    write_json(folder / "tables.json", tables)
+    write_json(folder / "tables.json", report.to_json())
     with atomic_write(folder / "README.md") as file:
-        file.write(results_readme(tables, figures).encode())
+        file.write(results_readme(report.headline_markdown, report.contents).encode())

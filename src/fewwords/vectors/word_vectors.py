@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fewwords.errors import InputError, Stage
 from fewwords.store.arrays import ArrayFile, array_shape
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
-from fewwords.work_folder import vectors_path as vectors_path  # fewwords.paper takes it from here
+from fewwords.work_folder import vectors_path
 
 _FILE = ArrayFile("vectors", ("values", "has_vector"), {"vocabulary": str, "made_from": dict})
 

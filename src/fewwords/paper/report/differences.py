@@ -1,8 +1,12 @@
-"""What is done otherwise than in the paper, and why: three columns for the report (topic, the paper, here)."""
+"""What is done otherwise than in the paper, and why: topic, the paper, here."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from fewwords.paper.tables.corpus_table import used_words
+from fewwords.paper.tables.perplexity import panel_words
+from fewwords.paper.tables.results import Results
+from fewwords.paper.tables.table import Table
 from fewwords.readable import quantity
 
 LOG_BILINEAR = (
@@ -12,11 +16,16 @@ LOG_BILINEAR = (
 )
 
 
-def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """All differences that touch the figures; sizes are those of the tables."""
-    parts = {row["part"]: row for row in tables["table2"]["rows"]}
-    trained, tested = parts["train (neural)"]["used"], parts["test"]["used"]
-    whole = parts["train (n-gram)"]["words"]
+def differences_table(results: Results, corpus: Mapping[str, Any]) -> Table:
+    """All differences that touch the figures; `corpus` is what `corpus.json` says."""
+    columns = ("", "the paper", "here")
+    rows = _rows(results, corpus)
+    return Table("differences", "What differs from the paper, and why", columns, rows, texts=(0, 1, 2))
+
+
+def _rows(results: Results, corpus: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    whole = corpus.get("parts", {}).get("train", {}).get("words")
+    small, tested = panel_words(results.small), used_words(results).get("test")
     return [
         (
             "Corpus",
@@ -26,9 +35,8 @@ def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Words for each model",
             "100 million for neural models, all 1.6 billion for KN3.",
-            f"{_words(trained)}, a budget for a machine without a GPU. Perplexities with fewer words are higher: compare "
-            "models within a table before figures across papers. KN3 is trained on as many words, and, where there is such a "
-            "row, on all of train.",
+            f"At the paper's size {_words(whole)} for every model, KN3 too. With the small budget {_words(small)}: perplexities "
+            "with fewer words are higher, so compare models within a table before figures across papers.",
         ),
         (
             "Text",
@@ -61,8 +69,8 @@ def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Noise",
             "50 noise words for each word.",
-            "256 noise words shared by a batch of 2,048 words, which makes them one matrix product. The controls have noise for "
-            "each word and for groups of words too.",
+            "256 noise words for each group of about 256 words of a batch, which makes them one matrix product a group. The "
+            "controls have noise for each word and for the whole batch too.",
         ),
         ("Batch", "256 words.", "2,048 words: per minute of training it learns more on two cores."),
         (
@@ -79,9 +87,8 @@ def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Training",
             "Adam; the rate chosen on dev from 0.001 to 0.008.",
-            "Adam that moves only the touched rows of tables that grow with V; the rate chosen on dev from the same values, by "
-            "short runs and once for each variant, then lowered to 0 along a line; gradients clipped; the best weights on dev "
-            "are kept.",
+            "Adam that moves only the touched rows of tables that grow with V; the rate is 0.008, the largest of the same values, "
+            "lowered to 0 along a line; gradients clipped; the best weights on dev are kept.",
         ),
         (
             "KN3",
@@ -89,7 +96,7 @@ def differences(tables: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             "fewwords' own modified Kneser-Ney model, interpolated, over the same closed vocabulary, with discounts from the text "
             "through all its words.",
         ),
-        *([LOG_BILINEAR] if "lbl5" in tables["table3"] else []),
+        LOG_BILINEAR,
         (
             "Memory",
             "Table 1 has one bias vector in the LSTM.",

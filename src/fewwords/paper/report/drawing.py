@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#b8609a", "#808080"
 STYLES = {
     "kn3": (GREY, "s"),
-    "kn3-all": (GREY, "D"),
+    "kn5": (GREY, "D"),
     "lbl5": (PURPLE, "v"),
     "lstm-s": (PURPLE, "^"),
     "lstm-z": (BLUE, "o"),

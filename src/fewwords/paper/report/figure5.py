@@ -8,15 +8,15 @@ the whole recipe of the paper where there are such runs.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fewwords.paper.record import Record
 from fewwords.paper.report.drawing import BLUE, GREEN, GREY, ORANGE, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Run = Mapping[str, Any]
 _STARTS = {
     "zero": ("biases from zero", ORANGE),
     "paper": ("the paper's recipe", GREEN),
@@ -31,23 +31,23 @@ class Curves:
     """The runs to draw by where they start, all at one vocabulary size."""
 
     vocab_size: int
-    without: Mapping[str, Sequence[Run]]
-    with_it: Mapping[str, Sequence[Run]]
+    without: Mapping[str, Sequence[Record]]
+    with_it: Mapping[str, Sequence[Record]]
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[Record]:
         """All of them."""
         return [run for row in (self.without, self.with_it) for runs in row.values() for run in runs]
 
 
-def choose_curves(records: Iterable[Run]) -> Curves | None:
+def choose_curves(records: Iterable[Record]) -> Curves | None:
     """The runs at the vocabulary size that has most of them, from zero at best; None when there is none with and without."""
-    by_size: dict[int, dict[str, dict[str, list[Run]]]] = {}
-    for record in sorted(records, key=lambda each: (each["model"], each["seed"])):
+    by_size: dict[int, dict[str, dict[str, list[Record]]]] = {}
+    for record in sorted(records, key=lambda each: (each.model, each.seed)):
         start = _start(record)
-        if start is not None and record["curve"]:
-            models = by_size.setdefault(record["vocab_size"], {"lstm-s": {}, "lstm-z": {}})
-            models[record["variant"]].setdefault(start, []).append(record)
+        if start is not None and record.curve:
+            models = by_size.setdefault(record.vocab_size, {"lstm-s": {}, "lstm-z": {}})
+            models[record.variant].setdefault(start, []).append(record)
     found = [
         Curves(size, models["lstm-s"], models["lstm-z"])
         for size, models in by_size.items()
@@ -60,14 +60,13 @@ def choose_curves(records: Iterable[Run]) -> Curves | None:
     )
 
 
-def _start(record: Run) -> str | None:
+def _start(record: Record) -> str | None:
     """Where the biases of LSTM-s and LSTM-z start, of the runs that are drawn."""
-    if record["variant"] not in ("lstm-s", "lstm-z"):
+    if record.variant not in ("lstm-s", "lstm-z"):
         return None
-    if record["group"] == "table 3":
-        return "zero" if str(record["model"]).endswith("-zero-bias") else "unigram"
-    control = record.get("control") or {}
-    return "paper" if control.get("table") == "recipe" else None
+    if record.group == "table 3":
+        return "zero" if record.model.endswith("-zero-bias") else "unigram"
+    return "paper" if record.control is not None and record.control.table == "recipe" else None
 
 
 def draw_figure5(curves: Curves) -> "Figure":
@@ -106,7 +105,7 @@ def draw_figure5(curves: Curves) -> "Figure":
     return figure
 
 
-def _draw_run(row: "Sequence[Axes]", run: Run, colour: str, name: str | None) -> None:
+def _draw_run(row: "Sequence[Axes]", run: Record, colour: str, name: str | None) -> None:
     """One run in the three panels of a row; a band for named runs alone, because those of many would hide one another."""
     loss, perplexity, gap = row
     for panel, field, style in ((loss, "loss", "-"), (loss, "dev_loss", "--"), (perplexity, "dev_perplexity", "-")):
@@ -121,15 +120,15 @@ def _draw_run(row: "Sequence[Axes]", run: Run, colour: str, name: str | None) ->
             low = [mean - spread for mean, spread in zip(means, spreads)]
             high = [mean + spread for mean, spread in zip(means, spreads)]
             gap.fill_between(words, low, high, color=colour, alpha=0.15, linewidth=0)
-    if run["variant"] != "lstm-s":  # without a normaliser, ln Z is the gap
+    if run.variant != "lstm-s":  # without a normaliser, ln Z is the gap
         words, values = _series(run, "log_z_mean")
         gap.plot(words, values, ".", color=colour, markersize=4)
 
 
-def _series(run: Run, field: str) -> tuple[list[float], list[float]]:
+def _series(run: Record, field: str) -> tuple[list[float], list[float]]:
     """Millions of words and values, of the lines that have the field."""
-    lines = [line for line in run["curve"] if line.get(field) is not None]
-    return [line["words"] / 1e6 for line in lines], [line[field] for line in lines]
+    found = [(line.words / 1e6, getattr(line, field)) for line in run.curve]
+    return [words for words, value in found if value is not None], [value for _, value in found if value is not None]
 
 
 def _scale(panel: "Axes", values: Sequence[float]) -> None:

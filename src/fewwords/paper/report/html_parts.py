@@ -1,7 +1,8 @@
 """Pieces of the report's HTML; everything that is not `Markup` is escaped on its way in."""
 
-from collections.abc import Iterable, Sequence
 from html import escape
+
+from fewwords.paper.tables.table import Table, Value, value
 
 
 class Markup(str):
@@ -27,31 +28,33 @@ def unbroken(text: object) -> Markup:
     return safe
 
 
-def with_note(main: object, note: object = "") -> Markup:
-    """A figure with a smaller line under it."""
-    return Markup(unbroken(main) + (element("small", unbroken(note)) if str(note) else ""))
+def html_table(table: Table) -> Markup:
+    """A table in a box of its own that scrolls, its first column in view; long ones are folded away."""
 
+    def place(tag: str, number: int, content: Markup) -> Markup:
+        kind = "text" if number in table.texts else "figure"
+        if tag == "td" and number == 0:
+            return element("th", content, class_=kind, scope="row")
+        return element(tag, content, class_=kind)
 
-def table(
-    headers: Sequence[object], rows: Iterable[Sequence[object]], *, texts: Sequence[int] = (0,), sticky: bool = False
-) -> Markup:
-    """A table in a box of its own that scrolls; columns in `texts` hold text, the others figures.
-
-    With `sticky` the first column stays in view while the others scroll.
-    """
-
-    def cells(tag: str, row: Sequence[object]) -> Markup:
-        parts = []
-        for number, cell in enumerate(row):
-            kind = "text" if number in texts else "figure"
-            first = tag == "td" and number == 0
-            parts.append(element("th", cell, class_=kind, scope="row") if first else element(tag, cell, class_=kind))
-        return element("tr", *parts)
-
-    head = element("thead", cells("th", headers))
-    body = element("tbody", *(cells("td", row) for row in rows))
+    head = [place("th", number, markup(column)) for number, column in enumerate(table.columns)]
+    body = [
+        element("tr", *(place("td", number, _content(value(each))) for number, each in enumerate(row)))
+        for row in table.rows
+    ]
+    whole = element("table", element("thead", element("tr", *head)), element("tbody", *body))
     # reachable by keyboard, because what is outside the box must be scrolled to
-    return element("div", element("table", head, body), class_="scroll sticky" if sticky else "scroll", tabindex="0")
+    box = element("div", whole, class_="scroll" if len(table.texts) > 1 else "scroll sticky", tabindex="0")
+    return element("details", element("summary", "Show"), box, class_="details") if table.long else box
+
+
+def _content(place: Value) -> Markup:
+    text = unbroken(place.text)
+    if place.style in ("code", "strong"):
+        text = element(place.style, text)
+    elif place.style:
+        text = element("span", text, class_=place.style)
+    return Markup(text + (element("small", unbroken(place.note)) if place.note else ""))
 
 
 def section(name: str, title: object, *content: object) -> Markup:

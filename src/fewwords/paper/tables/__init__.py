@@ -1,1 +1,1 @@
-"""From the records of finished cells to one object: tables 1 to 4, figure 4, claims, controls, beside the paper's own figures."""
+"""From the records of finished cells to tables, claims, controls and a headline, beside the paper's own figures."""

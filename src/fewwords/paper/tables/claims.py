@@ -1,23 +1,38 @@
 """What the paper's section 4 claims, held against the cells: each claim with a verdict and one sentence of figures.
 
-A claim about perplexity holds, or fails, at a vocabulary size where the difference exceeds twice the spread of seeds; within
-it, it is open. `holds` of a claim is False where it fails anywhere, True where it holds everywhere that it could be checked and was
-checked somewhere, and None otherwise.
+A claim is judged on the cells of the paper's size at each vocabulary size where both cells exist, and on the small budget
+elsewhere; the sentence says which. A claim about perplexity holds, or fails, at a vocabulary size where the difference exceeds
+twice the spread of seeds; within it, it is open. `holds` of a claim is False where it fails anywhere, True where it holds
+everywhere that it could be checked and was checked somewhere, and None otherwise.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from fewwords.paper.tables.print_figures import signed
+from fewwords.paper.tables.memory import reductions
+from fewwords.paper.tables.print_figures import NOT_RUN, signed
 from fewwords.paper.tables.published import label
-from fewwords.paper.tables.seeds import Cell, compare
+from fewwords.paper.tables.results import Pair, Results
+from fewwords.paper.tables.seeds import Runs
+from fewwords.paper.tables.table import Style, Table, Value
+from fewwords.readable import quantity
 
-Cells = Mapping[tuple[str, int], Cell]  # of table 3, or of one control, by model and vocabulary size
 POINTS = 1.5
 UNSTABLE = 1.05  # dev perplexity over its lowest before
 WELL_EXPLAINED = 0.5  # share of the variance of ln Z that may be left
+_MARKS: dict[str, tuple[Style, str]] = {"holds": ("holds", "✓"), "fails": ("fails", "✗"), "within": ("open", "≈")}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, whether it holds, how to say so, its figures, and the verdict at each vocabulary size."""
+
+    claim: str
+    holds: bool | None
+    status: str
+    says: str
+    at: Mapping[int, bool | None]
 
 
 @dataclass(frozen=True)
@@ -76,140 +91,166 @@ ORDERS = (
 )
 
 
-def make_claims(
-    cells: Cells,
-    sizes: list[int],
-    table4_details: Mapping[str, Mapping[str, Any]],
-    controls: Mapping[tuple[str, str], Cells],
-) -> list[dict[str, Any]]:
-    """All claims that cells can check, those that no cell can check yet included; `controls` are cells by knob and setting."""
+def make_claims(results: Results) -> list[Claim]:
+    """All claims that cells can check, those that no cell can check yet included."""
     return [
-        *(_order_claim(order, controls.get(order.control, {}) if order.control else cells, sizes) for order in ORDERS),
-        _memory_claim(table4_details),
-        _growth_claim(cells, sizes),
-        _stability_claim(cells, sizes),
-        _normaliser_claim(cells, sizes),
+        *(_order_claim(order, results) for order in ORDERS),
+        _memory_claim(results),
+        _growth_claim(results),
+        _stability_claim(results),
+        _normaliser_claim(results),
     ]
+
+
+def claims_table(claims: Sequence[Claim]) -> Table:
+    """Each claim with its verdict and its figures."""
+    rows: list[list[Value | str]] = []
+    for claim in claims:
+        style, mark = _MARKS.get(claim.status.split()[0], ("open", "–"))
+        rows.append([claim.claim, Value(f"{mark} {claim.status}", style=style), claim.says])
+    notes = [
+        "A claim is judged on the cells that are trained on all words where both are there, and on the small budget elsewhere. "
+        "One about perplexity holds or fails where the difference exceeds twice the spread of seeds."
+    ]
+    return Table("claims", "What the paper claims", ("claim", "verdict", "figures"), rows, notes, texts=(0, 1, 2))
 
 
 def _claim(
     claim: str, verdicts: Mapping[int, bool | None], says: str, open_because: str = "within the spread"
-) -> dict[str, Any]:
+) -> Claim:
     found = set(verdicts.values())
     holds = False if False in found else True if found == {True} else None
-    status = {True: "holds", False: "fails", None: open_because if found else "not run yet"}[holds]
+    status = {True: "holds", False: "fails", None: open_because if found else NOT_RUN}[holds]
     if len(found) > 1:
         status = "holds at some sizes" if holds is None else "fails at some sizes"
-    at = {str(size): verdict for size, verdict in verdicts.items()}
-    return {"claim": claim, "holds": holds, "status": status, "says": says, "at": at}
+    return Claim(claim, holds, status, says, dict(verdicts))
 
 
-def _order_claim(order: Order, cells: Cells, sizes: list[int]) -> dict[str, Any]:
+class _Figures:
+    """Figures of a sentence by the words that the cells were trained on."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, list[str]] = {}
+
+    def add(self, runs: Runs, on_all_words: bool, told: str) -> None:
+        words = f"{'all ' if on_all_words else ''}{quantity(runs.first.train_words)} words"
+        self._told.setdefault(words, []).append(told)
+
+    def __str__(self) -> str:
+        """`on all 93.0 M words 0.95 at 50,000; on 5.0 M words 0.97 at 10,000`."""
+        in_order = sorted(self._told.items(), key=lambda each: not each[0].startswith("all"))
+        return "; ".join(f"on {words} {', '.join(told)}" for words, told in in_order) or NOT_RUN
+
+
+def _pair(order: Order, results: Results, size: int) -> Pair | None:
+    if order.control is None:
+        return results.pair(order.model, order.other, size)
+    cells = results.controls.get(order.control, {})
+    left, right = cells.get((order.model, size)), cells.get((order.other, size))
+    return None if left is None or right is None else Pair(left, right, on_all_words=False)
+
+
+def _order_claim(order: Order, results: Results) -> Claim:
     verdicts: dict[int, bool | None] = {}
-    figures = []
+    figures = _Figures()
     pooled = measured = False
-    for size in sizes:
-        left, right = cells.get((order.model, size)), cells.get((order.other, size))
-        if left is None or right is None or not order.lowest <= size <= order.highest:
+    sizes = {size for cells in results.controls.values() for _, size in cells} | {*results.sizes}
+    for size in sorted(sizes):
+        pair = _pair(order, results, size)
+        if pair is None or not order.lowest <= size <= order.highest:
             continue
-        found = compare(left, right)
+        found = pair.comparison
         if found is None:
             # a model that diverged is behind any that did not
-            verdicts[size] = None if left.mean is None and right.mean is None else right.mean is None
-            behind = [label(each) for each, cell in ((order.model, left), (order.other, right)) if cell.mean is None]
-            figures.append(f"{' and '.join(behind)} diverged at {size:,}")
+            verdicts[size] = None if pair.left.mean is None and pair.right.mean is None else pair.right.mean is None
+            behind = [
+                label(each) for each, runs in ((order.model, pair.left), (order.other, pair.right)) if runs.mean is None
+            ]
+            figures.add(pair.left, pair.on_all_words, f"{' and '.join(behind)} diverged at {size:,}")
             continue
         side = found.side(order.factor)
         verdicts[size] = None if not side else side < 0
         pooled |= found.pooled
         measured |= side is not None
-        aside = {0: ", within the spread", None: ", one seed and no spread measured"}.get(side, "")
-        figures.append(f"{found.told}{'*' * found.pooled} at {size:,}{aside}")
+        aside = {0: " (within the spread)", None: " (one seed and no spread measured)"}.get(side, "")
+        figures.add(pair.left, pair.on_all_words, f"{found.told}{'*' * found.pooled} at {size:,}{aside}")
     limit = "" if order.factor == 1 else f" (claimed: below {order.factor:g})"
-    says = (
-        f"Perplexity of {label(order.model)} over {label(order.other)}{limit}: {'; '.join(figures) or 'not run yet'}."
-    )
+    says = f"Perplexity of {label(order.model)} over {label(order.other)}{limit}: {figures}."
     if pooled:
         says += " (* one seed: the largest spread measured elsewhere)"
     return _claim(order.claim, verdicts, says, "within the spread" if measured else "no spread measured")
 
 
-def _memory_claim(details: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _memory_claim(results: Results) -> Claim:
     claim = f"Codes save the memory that table 4 says, up to 80 %, within {POINTS} points"
-    found = [
-        (
-            abs(each["points"]),
-            int(size),
-            f"{label(model)} at {int(size):,} {each['percent']:.2f} % against {each['paper']:.2f} %",
-        )
-        for model, row in details.items()
-        for size, each in row.items()
-        if each["points"] is not None
-    ]
+    found = [(abs(each.points), each) for each in reductions(results) if each.points is not None]
     if not found:
-        return _claim(claim, {}, "Difference from table 4: not run yet.")
-    verdicts = {size: all(points <= POINTS for points, at, _ in found if at == size) for _, size, _ in found}
-    points, _, farthest = max(found)
+        return _claim(claim, {}, f"Difference from table 4: {NOT_RUN}.")
+    points, far = max(found, key=lambda each: each[0])
+    sizes = {each.vocab_size for _, each in found}
+    verdicts = {size: all(off <= POINTS for off, each in found if each.vocab_size == size) for size in sorted(sizes)}
+    farthest = f"{label(far.model)} at {far.vocab_size:,} {far.percent:.2f} % against {far.paper:.2f} %"
     return _claim(claim, verdicts, f"Largest difference from table 4: {points:.2f} points ({farthest}).")
 
 
-def _growth_claim(cells: Cells, sizes: list[int]) -> dict[str, Any]:
+def _growth_claim(results: Results) -> Claim:
     claim = "Memory hardly grows with the vocabulary: by less than a tenth of what the dense model grows"
     growth = {}
     for model in ("lstm-z", "lstm-z-w"):
         totals = {
-            size: cell.first["memory"]["total"]
-            for size in sizes
-            if (cell := cells.get((model, size))) and cell.first["memory"]
+            size: runs.first.memory.total
+            for size in results.sizes
+            if (runs := results.best(model, size)) is not None and runs.first.memory is not None
         }
         if len(totals) > 1:
             growth[model] = (totals[max(totals)] - totals[min(totals)]) / (max(totals) - min(totals))
     if len(growth) < 2:
-        return _claim(claim, {}, "Numbers stored for each word more: not run yet.")
+        return _claim(claim, {}, f"Numbers stored for each word more: {NOT_RUN}.")
     dense, coded = growth["lstm-z"], growth["lstm-z-w"]
     says = f"Numbers stored for each word more: {coded:.1f} in LSTM-z,w, {dense:.1f} in LSTM-z."
-    return _claim(claim, {max(sizes): coded < 0.1 * dense}, says)
+    return _claim(claim, {max(results.sizes): coded < 0.1 * dense}, says)
 
 
-def _stability_claim(cells: Cells, sizes: list[int]) -> dict[str, Any]:
+def _stability_claim(results: Results) -> Claim:
     """Figure 5a and c: dev perplexity rises again without ZRegression, and does not with it."""
     claim = "Without ZRegression training becomes unstable, with it it does not"
     # from biases at zero where there are such runs: that is the paper's start
-    ending = "-zero-bias" if any(("lstm-s-zero-bias", size) in cells for size in sizes) else ""
+    ending = "-zero-bias" if any(model == "lstm-s-zero-bias" for model, _ in results.small) else ""
     verdicts: dict[int, bool | None] = {}
-    figures = []
-    for size in sizes:
-        without, with_it = (_largest_rise(cells.get((f"{model}{ending}", size))) for model in ("lstm-s", "lstm-z"))
-        if without is not None and with_it is not None:
+    figures = _Figures()
+    for size in results.sizes:
+        pair = results.pair(f"lstm-s{ending}", f"lstm-z{ending}", size)
+        without, with_it = (None, None) if pair is None else map(_largest_rise, (pair.left, pair.right))
+        if pair is not None and without is not None and with_it is not None:
             verdicts[size] = without > UNSTABLE >= with_it
-            figures.append(f"{without:,.2f} without and {with_it:,.2f} with it at {size:,}")
+            told = f"{without:,.2f} without and {with_it:,.2f} with it at {size:,}"
+            figures.add(pair.left, pair.on_all_words, told)
     start = "biases from zero" if ending else "biases from the word frequencies"
-    told = "; ".join(figures) or "not run yet"
-    return _claim(claim, verdicts, f"Largest rise of dev perplexity over its lowest before, {start}: {told}.")
+    return _claim(claim, verdicts, f"Largest rise of dev perplexity over its lowest before, {start}: {figures}.")
 
 
-def _largest_rise(cell: Cell | None) -> float | None:
-    rises = []
-    for record in cell.records if cell else ():
-        found = [line["dev_perplexity"] for line in record["curve"] if line.get("dev_perplexity")]
+def _largest_rise(runs: Runs) -> float | None:
+    rises: list[float] = []
+    for record in runs.records:
+        found = [line.dev_perplexity for line in record.curve if line.dev_perplexity]
         rises += [value / lowest for value, lowest in zip(found[1:], itertools.accumulate(found, min))]
     return max(rises, default=None)
 
 
-def _normaliser_claim(cells: Cells, sizes: list[int]) -> dict[str, Any]:
+def _normaliser_claim(results: Results) -> Claim:
     """Figure 5d: what ZRegression leaves of the variation of ln Z from context to context."""
     claim = "ZRegression estimates Z well: it explains more than half of the variance of ln Z"
     verdicts: dict[int, bool | None] = {}
-    figures = []
-    for size in sizes:
-        cell = cells.get(("lstm-z", size))
-        if cell is None or cell.first["gap_std"] is None:
+    figures = _Figures()
+    for size in results.sizes:
+        runs = results.best("lstm-z", size)
+        if runs is None or runs.first.gap_mean is None or runs.first.gap_std is None:
             continue
-        mean, std = cell.first["gap_mean"], cell.first["gap_std"]
-        curve = cell.first["curve"]
-        of = curve[-1].get("log_z_std") if curve else None
+        mean, std, curve = runs.first.gap_mean, runs.first.gap_std, runs.first.curve
+        of = curve[-1].log_z_std if curve else None
         verdicts[size] = None if of is None else std**2 <= WELL_EXPLAINED * of**2
         whole = "" if of is None else f" (ln Z itself ± {of:.2f})"
-        figures.append(f"{signed(mean, 3)} ± {std:.2f} at {size:,}{whole}")
-    says = f"ln Z less what ZRegression says, mean and standard deviation: {'; '.join(figures) or 'not run yet'}."
+        on_all_words = results.whole.get(("lstm-z", size)) is runs
+        figures.add(runs, on_all_words, f"{signed(mean, 3)} ± {std:.2f} at {size:,}{whole}")
+    says = f"ln Z less what ZRegression says, mean and standard deviation: {figures}."
     return _claim(claim, verdicts, says, "ln Z itself not measured")

@@ -4,15 +4,16 @@ A row compares a cell with the one that has the default value of its knob. The s
 perplexity rises or falls only where the difference exceeds twice the spread of seeds (see `seeds`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from fewwords.paper.tables.print_figures import signed
+from fewwords.paper.plan import make_plan
+from fewwords.paper.tables.print_figures import DASH, NOT_RUN, perplexity, signed
 from fewwords.paper.tables.published import label
-from fewwords.paper.tables.seeds import Cell, Comparison, compare
+from fewwords.paper.tables.results import Results
+from fewwords.paper.tables.seeds import Comparison, Runs, compare
+from fewwords.paper.tables.table import Table, Value
 
-NOT_RUN = "not run yet"
 ZERO_BIAS = "-zero-bias"
 
 
@@ -24,6 +25,27 @@ class Meaning:
     loses: str
     gains: str
     neither: str
+
+
+@dataclass(frozen=True)
+class ControlRow:
+    """A knob, its setting, the model that it was turned on, and the cells with and without the change, where they are run."""
+
+    knob: str
+    setting: str
+    model: str
+    runs: Runs | None = None
+    reference: Runs | None = None
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The perplexity with the change over that without."""
+        return compare(self.runs, self.reference)
+
+    @property
+    def says(self) -> str:
+        """What the figures say."""
+        return NOT_RUN if self.runs is None else _sentence(self, self.runs)
 
 
 MEANINGS: dict[tuple[str, str], Meaning] = {
@@ -118,98 +140,61 @@ MEANINGS: dict[tuple[str, str], Meaning] = {
         "noise-contrastive estimation does as well as the full softmax",
     ),
 }
-# The models that each knob is turned on, or each setting of it; None is whichever model was run.
-EXPECTED: dict[str | tuple[str, str], tuple[str | None, ...]] = {
-    "embedding start": ("lstm-z", "lstm-z-w"),
-    "bias start": ("lstm-s", "lstm-z"),
-    "normaliser": ("lstm-z",),
-    "codes": ("lstm-z-w",),
-    "non-zeros": ("lstm-z-w",),
-    ("noise", "per position"): ("lstm-s", "lstm-z", "lstm-z-w"),
-    ("noise", "shared by the batch"): ("lstm-z", "lstm-z-w"),
-    "tying": ("lstm-z", "lstm-z-w"),
-    "recipe": ("lstm-s", "lstm-z", "lstm-z-w"),
-    "loss": (None,),
-}
 
 
-def make_controls(cells: Mapping[tuple[Any, ...], Cell]) -> list[dict[str, Any]]:
-    """One row a control, in the order of `MEANINGS`, those that are not run yet included; unknown knobs come last."""
-    by_name = {record["name"]: cell for cell in cells.values() for record in cell.records}
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for cell in cells.values():
-        control = next((record["control"] for record in cell.records if record.get("control")), None)
-        if control:
-            key = _meaning_key(str(control["table"]), str(control["setting"]))
-            found.setdefault(key, []).append(_row(key, cell, by_name.get(control["reference"]), control["reference"]))
-    rows: list[dict[str, Any]] = []
+def make_controls(results: Results) -> list[ControlRow]:
+    """One row a control, in the order of `MEANINGS`, those of the plan that are not run yet included; unknown knobs come last."""
+    by_name = {record.name: runs for runs in results.cells for record in runs.records}
+    found: dict[tuple[str, str], list[ControlRow]] = {}
+    for runs in results.cells:
+        control = next((record.control for record in runs.records if record.control is not None), None)
+        if control is not None:
+            reference = by_name.get(control.reference)
+            # LSTM-s is what LSTM-z is with Z fixed at 1: the row goes by the model whose knob was turned
+            model = reference.first.model if reference else runs.first.model.removesuffix(ZERO_BIAS)
+            row = ControlRow(control.table, control.setting, model, runs, reference)
+            found.setdefault((row.knob, row.setting), []).append(row)
+    planned: dict[tuple[str, str], list[str]] = {}
+    for cell in make_plan():
+        if cell.control is not None:
+            model = "lstm-z" if cell.control.table == "normaliser" else cell.variant
+            planned.setdefault((cell.control.table, cell.control.setting), []).append(model)
+    rows: list[ControlRow] = []
     for key in [*MEANINGS, *(key for key in found if key not in MEANINGS)]:
-        done = sorted(found.get(key, []), key=lambda row: (row["model"], row["vocab_size"]))
-        missing = [
-            model
-            for model in EXPECTED.get(key) or EXPECTED.get(key[0], ())
-            if (model is None and not done) or (model and model not in {row["model"] for row in done})
-        ]
-        rows += done + [_missing_row(key, model) for model in missing]
+        done = sorted(found.get(key, []), key=lambda row: (row.model, row.runs.first.vocab_size if row.runs else 0))
+        missing = [model for model in planned.get(key, []) if model not in {row.model for row in done}]
+        rows += done + [ControlRow(*key, model) for model in missing]
     return rows
 
 
-def _meaning_key(knob: str, setting: str) -> tuple[str, str]:
-    return knob, setting.lower().replace("-", " ").removeprefix("nce ")
+def controls_table(rows: Sequence[ControlRow]) -> Table:
+    """One changed setting a row."""
+    columns = ("control", "perplexity", "ratio", "what it says")
+    note = "One setting changed at a time, everything else as in table 3 with the small budget."
+    return Table("controls", "Controls", columns, [_places(row) for row in rows], [note], texts=(0, 3))
 
 
-def _row(key: tuple[str, str], cell: Cell, reference: Cell | None, reference_name: str | None) -> dict[str, Any]:
-    first = cell.first
-    # LSTM-s is what LSTM-z is with Z fixed at 1: the row goes by the model whose knob was turned
-    model = str(reference.first["model"]) if reference else str(first["model"]).removesuffix(ZERO_BIAS)
-    found = compare(cell, reference)
-    mean = cell.mean
-    return {
-        "name": f"{key[0]}: {key[1]}",
-        "knob": key[0],
-        "setting": key[1],
-        "model": model,
-        "vocab_size": first["vocab_size"],
-        "ppl": first["ppl"],
-        "mean": mean,
-        "spread": None if mean is None or cell.spread is None else cell.spread * mean,
-        "relative_spread": cell.spread,
-        "pooled": cell.pooled,
-        "seeds": len(cell.records),
-        "diverged": mean is None,
-        "train_words": first["train_words"],
-        "reference": reference.first["name"] if reference else reference_name,
-        "reference_ppl": reference.mean if reference else None,
-        "ratio": found.ratio if found else None,
-        "says": _sentence(key, model, cell, reference, found),
-        "run": first["name"],
-    }
+def _places(row: ControlRow) -> list[Value]:
+    size = "" if row.runs is None else f", V = {row.runs.first.vocab_size:,}"
+    found = row.comparison
+    against = "" if row.reference is None or row.reference.mean is None else f"against {row.reference.mean:.1f}"
+    error = "" if found is None or found.spread is None else f"± {found.ratio * found.spread:.3f}"
+    return [
+        Value(f"{row.knob}: {row.setting}", f"{label(row.model)}{size}"),
+        Value(perplexity(row.runs), against),
+        Value(DASH if found is None else f"{found.ratio:.3f}", error),
+        Value(row.says),
+    ]
 
 
-def _missing_row(key: tuple[str, str], model: str | None) -> dict[str, Any]:
-    empty = ("vocab_size", "ppl", "mean", "spread", "relative_spread", "train_words", "reference", "reference_ppl")
-    return {
-        "name": f"{key[0]}: {key[1]}",
-        "knob": key[0],
-        "setting": key[1],
-        "model": model,
-        **dict.fromkeys(empty),
-        "pooled": False,
-        "seeds": 0,
-        "diverged": False,
-        "ratio": None,
-        "says": NOT_RUN,
-        "run": None,
-    }
-
-
-def _sentence(key: tuple[str, str], model: str, cell: Cell, reference: Cell | None, found: Comparison | None) -> str:
-    meaning = MEANINGS.get(key) or Meaning(f"with {key[0]} {key[1]}", *["the paper says nothing of it"] * 3)
-    subject = f"{label(model)} {meaning.changed}"
-    if cell.mean is None:
+def _sentence(row: ControlRow, runs: Runs) -> str:
+    plain = Meaning(f"with {row.knob} {row.setting}", *["the paper says nothing of it"] * 3)
+    meaning = MEANINGS.get((row.knob, row.setting), plain)
+    subject, found = f"{label(row.model)} {meaning.changed}", row.comparison
+    if runs.mean is None:
         return f"{subject} diverges: {meaning.loses}."
     if found is None:
-        return f"{subject}: the run to compare it with is {'missing' if reference is None else 'diverged'}."
+        return f"{subject}: the run to compare it with is {'missing' if row.reference is None else 'diverged'}."
     percent = 100 * (found.ratio - 1)
     side = found.side()
     if side is None or found.spread is None:

@@ -1,76 +1,119 @@
-"""The result in three sentences, at the largest vocabulary size that has both the coded and the dense model."""
+"""The result in a few sentences, and the table that goes with them into a README.
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+At the largest vocabulary size that has both LSTM-z,w and LSTM-z: at the paper's size where there is one, or else with the small
+budget.
+"""
 
-from fewwords.paper.tables.print_figures import signed
-from fewwords.paper.tables.seeds import Cell, compare
+from dataclasses import dataclass
+
+from fewwords.paper.tables.memory import dense_numbers, reductions
+from fewwords.paper.tables.perplexity import WHOLE_ROWS
+from fewwords.paper.tables.print_figures import DASH, NOT_RUN, megabytes, percent, perplexity, signed
+from fewwords.paper.tables.published import TABLE_4, label, published_perplexity
+from fewwords.paper.tables.results import Results
+from fewwords.paper.tables.seeds import Comparison
+from fewwords.paper.tables.table import Table, Value
 from fewwords.readable import quantity
 
+MISSING = "LSTM-z and LSTM-z,w have not both been run yet."
 
-def make_headline(
-    cells: Mapping[tuple[str, int], Cell],
-    sizes: list[int],
-    table4: Mapping[str, Mapping[str, float]],
-    more_words: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any] | None:
-    """How small and how good LSTM-z,w is beside LSTM-z and KN3; None when no vocabulary size has both LSTMs.
 
-    `more_words` are the runs with more words, of which the longest are told too.
-    """
-    for size in reversed(sizes):
-        coded, dense = cells.get(("lstm-z-w", size)), cells.get(("lstm-z", size))
-        found = compare(coded, dense)
-        if coded is None or dense is None or found is None:
-            continue
-        kneser_ney = cells.get(("kn3", size))
-        percent, side = 100 * (found.ratio - 1), found.side()
+@dataclass(frozen=True)
+class Headline:
+    """How small and how good LSTM-z,w is beside LSTM-z and KN3; sizes in megabytes of float32."""
+
+    vocab_size: int
+    train_words: int
+    on_all_words: bool
+    megabytes: float
+    dense_megabytes: float
+    reduction_percent: float | None
+    ppl: float
+    dense_ppl: float
+    kn3_ppl: float | None
+    comparison: Comparison
+
+    @property
+    def says(self) -> str:
+        """The sentences."""
+        saved = "" if self.reduction_percent is None else f", {self.reduction_percent:.1f} % fewer numbers"
+        words = f"{'all ' if self.on_all_words else ''}{quantity(self.train_words)} words"
+        third = "" if self.kn3_ppl is None else f" A Kneser-Ney 3-gram model of the same words has {self.kn3_ppl:.1f}."
+        return (
+            f"With a vocabulary of {self.vocab_size:,} words, coding takes LSTM-z from {self.dense_megabytes:.1f} MB to "
+            f"{self.megabytes:.1f} MB (LSTM-z,w, float32{saved}). Trained on {words}, LSTM-z,w has a test perplexity of "
+            f"{self.ppl:.1f} against {self.dense_ppl:.1f}: {self._difference}.{third}"
+        )
+
+    @property
+    def _difference(self) -> str:
+        found, side = self.comparison, self.comparison.side()
+        change = 100 * (found.ratio - 1)
         if found.spread is None or side is None:
-            difference = f"{signed(percent)} %, one seed each and no spread measured"
-        elif side == 0:
-            difference = f"{signed(percent)} %, which is within twice the spread of seeds ({100 * found.spread:.1f} %)"
-        else:
-            word = "lower" if side < 0 else "higher"
-            where = " (one seed: the largest measured elsewhere)" if found.pooled else ""
-            difference = f"{abs(percent):.1f} % {word}, with a spread of seeds of {100 * found.spread:.1f} %{where}"
-        saved = table4.get("lstm-z-w", {}).get(str(size))
-        smaller = "" if saved is None else f"stores {saved:.1f} % fewer numbers than LSTM-z, its dense twin, and "
-        third = ""
-        if kneser_ney is not None and kneser_ney.mean is not None:
-            words = quantity(kneser_ney.first["train_words"])
-            third = f" A Kneser-Ney 3-gram model of the same {words} words has {kneser_ney.mean:.1f}."
-        return {
-            "vocab_size": size,
-            "reduction_percent": saved,
-            "numbers": coded.first["numbers"],
-            "dense_numbers": dense.first["numbers"],
-            "ppl": coded.mean,
-            "dense_ppl": dense.mean,
-            "kn3_ppl": kneser_ney.mean if kneser_ney else None,
-            "ratio": found.ratio,
-            "relative_spread": found.spread,
-            "train_words": coded.first["train_words"],
-            "says": f"With a vocabulary of {size:,} words LSTM-z,w {smaller}has a perplexity of {coded.mean:.1f} "
-            f"against {dense.mean:.1f}: {difference}.{third}{_with_more_words(cells, size, more_words)}",
-        }
+            return f"{signed(change)} %, one seed each and no spread measured"
+        if side == 0:
+            return f"{signed(change)} %, which is within twice the spread of seeds ({100 * found.spread:.1f} %)"
+        where = " (one seed: the largest measured elsewhere)" if found.pooled else ""
+        word = "lower" if side < 0 else "higher"
+        return f"{abs(change):.1f} % {word}, with a spread of seeds of {100 * found.spread:.1f} %{where}"
+
+
+def make_headline(results: Results) -> Headline | None:
+    """The headline; None when no vocabulary size has both LSTMs."""
+    pairs = [pair for size in results.sizes if (pair := results.pair("lstm-z-w", "lstm-z", size)) is not None]
+    for pair in sorted(pairs, key=lambda each: (each.on_all_words, each.left.first.vocab_size), reverse=True):
+        coded, dense, found = pair.left, pair.right, pair.comparison
+        if found is None or coded.mean is None or dense.mean is None:
+            continue
+        size = coded.first.vocab_size
+        kneser_ney = results.find("kn3", size, on_all_words=pair.on_all_words)
+        return Headline(
+            vocab_size=size,
+            train_words=coded.first.train_words,
+            on_all_words=pair.on_all_words,
+            megabytes=megabytes(coded.first.numbers),
+            dense_megabytes=megabytes(dense.first.numbers),
+            reduction_percent=coded.first.reduction_percent,
+            ppl=coded.mean,
+            dense_ppl=dense.mean,
+            kn3_ppl=None if kneser_ney is None else kneser_ney.mean,
+            comparison=found,
+        )
     return None
 
 
-def _with_more_words(cells: Mapping[tuple[str, int], Cell], size: int, runs: Sequence[Mapping[str, Any]]) -> str:
-    """` Trained on 20.0 M words they have 105.6 and 116.0.`, and the 3-gram model of all words; nothing without such runs."""
-    found = {
-        (run["model"], run["train_words"]): run["mean"] for run in runs if run["vocab_size"] == size and run["mean"]
-    }
-    both = [words for model, words in found if model == "lstm-z-w" and ("lstm-z", words) in found]
-    if not both:
-        return ""
-    words = max(both)
-    told = (
-        f" Trained on {quantity(words)} words they have {found['lstm-z-w', words]:.1f} and {found['lstm-z', words]:.1f}"
-    )
-    kneser_ney = cells.get(("kn3-all", size))
-    if kneser_ney is None or kneser_ney.mean is None:
-        return f"{told}."
-    return (
-        f"{told}, the 3-gram model of all {quantity(kneser_ney.first['train_words'])} words has {kneser_ney.mean:.1f}."
-    )
+def headline_table(results: Results, headline: Headline | None) -> Table:
+    """Models by vocabulary sizes: our perplexity, the paper's beside it, and what LSTM-z,w saves."""
+    panel = results.whole if headline is not None and headline.on_all_words else results.small or results.whole
+    sizes = sorted({size for _, size in panel})
+    rows = []
+    for model in (model for model in WHOLE_ROWS if any((model, size) in panel for size in sizes)):
+        places = [
+            Value(perplexity(panel.get((model, size))), _beside(published_perplexity(model, size))) for size in sizes
+        ]
+        rows.append([Value(label(model), style="strong" if model == "lstm-z-w" else ""), *places])
+    saved = {each.vocab_size: each for each in reductions(results) if each.model == "lstm-z-w"}
+    if saved:
+        sums = [
+            f"{megabytes(dense_numbers(size)):.1f} → {megabytes(saved[size].numbers):.1f}" if size in saved else NOT_RUN
+            for size in sizes
+        ]
+        rows.append([Value("MB, LSTM-z → LSTM-z,w"), *map(Value, sums)])
+        rows.append(
+            [
+                Value("numbers saved by LSTM-z,w"),
+                *(
+                    Value(
+                        percent(saved[size].percent) if size in saved else DASH, _beside(TABLE_4["lstm-z-w"].get(size))
+                    )
+                    for size in sizes
+                ),
+            ]
+        )
+    words = max((runs.first.train_words for runs in panel.values()), default=0)
+    title = f"perplexity after {quantity(words)} words (the paper's)" if words else "perplexity (the paper's)"
+    return Table("headline", "", (title, *(f"V = {size:,}" for size in sizes)), rows)
+
+
+def _beside(paper: float | None) -> str:
+    return "" if paper is None else f"{paper:.1f}"

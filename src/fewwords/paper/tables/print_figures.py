@@ -1,11 +1,11 @@
-"""How figures are printed, in the report and in markdown alike: a dash for what is not there."""
+"""How figures are printed, whatever shows them: a dash for what cannot be told."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from fewwords.paper.tables.seeds import Runs
 from fewwords.readable import quantity
 
 DASH = "–"
+NOT_RUN = "not run yet"
+BYTES_PER_NUMBER = 4  # float32
 
 
 def number(value: int | None) -> str:
@@ -13,9 +13,9 @@ def number(value: int | None) -> str:
     return DASH if value is None else f"{value:,}"
 
 
-def figure(value: float | None) -> str:
+def figure(value: float | None, digits: int = 1) -> str:
     """A perplexity or size with one digit after the point; a huge one rounded to what can be read."""
-    return DASH if value is None else quantity(value) if value >= 100_000 else f"{value:,.1f}"
+    return DASH if value is None else quantity(value) if value >= 100_000 else f"{value:,.{digits}f}"
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -23,20 +23,25 @@ def percent(value: float | None, digits: int = 1) -> str:
     return DASH if value is None else f"{value:.{digits}f} %"
 
 
-def perplexity(entry: Mapping[str, Any] | None) -> str:
+def perplexity(runs: Runs | None) -> str:
     """The mean over seeds of a cell; what became of it when there is none."""
-    if entry is None:
-        return DASH
-    if entry["diverged"]:
-        return "diverged" if entry["ppl"] is None else f"diverged ({figure(entry['ppl'])})"
-    return figure(entry["mean"])
+    if runs is None:
+        return NOT_RUN
+    if runs.mean is None:
+        return "diverged" if runs.first.ppl is None else f"diverged ({figure(runs.first.ppl)})"
+    return figure(runs.mean)
 
 
-def spread_note(entry: Mapping[str, Any]) -> str:
+def spread_note(runs: Runs) -> str:
     """`± 0.6, 3 seeds`, for cells that have several."""
-    return "" if entry["spread"] is None or entry["seeds"] < 2 else f"± {entry['spread']:.1f}, {entry['seeds']} seeds"
+    return "" if runs.deviation is None else f"± {runs.deviation:.1f}, {len(runs.records)} seeds"
 
 
 def signed(value: float, digits: int = 1) -> str:
     """`+0.5` or `−0.5`, with a real minus."""
     return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def megabytes(numbers: int) -> float:
+    """The size of so many numbers in float32, in megabytes."""
+    return BYTES_PER_NUMBER * numbers / 1e6

@@ -9,15 +9,26 @@ no spread.
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
-Record = Mapping[str, Any]
+from fewwords.paper.record import Record
+
+
+class CellKey(NamedTuple):
+    """Everything but the seed that tells one cell from another."""
+
+    group: str
+    model: str
+    vocab_size: int
+    knob: str | None
+    setting: str | None
+    train_words: int | None
 
 
 @dataclass(frozen=True)
-class Cell:
+class Runs:
     """All seeds of one cell, the lowest seed first; `spread` is relative, and `pooled` when it is not the cell's own."""
 
     records: tuple[Record, ...]
@@ -32,13 +43,18 @@ class Cell:
     @property
     def perplexities(self) -> list[float]:
         """The perplexities of the seeds that did not diverge."""
-        return [float(each["ppl"]) for each in self.records if not has_diverged(each)]
+        return [each.ppl for each in self.records if each.ppl is not None and not each.has_diverged]
 
     @property
     def mean(self) -> float | None:
         """The mean perplexity, or None when a seed diverged: a mean of the others would flatter the cell."""
         found = self.perplexities
         return statistics.fmean(found) if len(found) == len(self.records) else None
+
+    @property
+    def deviation(self) -> float | None:
+        """The sample standard deviation of the perplexities, where there are several and none diverged."""
+        return statistics.stdev(self.perplexities) if self.mean is not None and len(self.records) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -62,61 +78,43 @@ class Comparison:
         return f"{self.ratio:.3f}" if self.spread is None else f"{self.ratio:.3f} ± {self.spread * self.ratio:.3f}"
 
 
-def has_diverged(record: Record) -> bool:
-    """Whether a model predicts worse than a uniform guess over its vocabulary, or nothing at all."""
-    return record["ppl"] is None or not math.isfinite(record["ppl"]) or record["ppl"] > record["vocab_size"]
-
-
-def starts_at_zero(record: Record) -> bool:
-    """Whether the model's biases start at zero."""
-    control = record.get("control") or {}
-    return (control.get("table"), control.get("setting")) in (("bias start", "zero"), ("recipe", "paper")) or str(
-        record["model"]
-    ).endswith("-zero-bias")
-
-
-def gather_cells(records: Iterable[Record]) -> dict[tuple[Any, ...], Cell]:
-    """The records by what they are runs of (see `cell_key`), with a spread for each where one is known."""
-    gathered: dict[tuple[Any, ...], list[Record]] = {}
-    for record in sorted(records, key=lambda each: (each["seed"], each["name"])):
+def gather_runs(records: Iterable[Record]) -> dict[CellKey, Runs]:
+    """The records by what they are runs of, with a spread for each where one is known."""
+    gathered: dict[CellKey, list[Record]] = {}
+    for record in sorted(records, key=lambda each: (each.seed, each.name)):
         gathered.setdefault(cell_key(record), []).append(record)
-    own = {key: own_spread(found) for key, found in gathered.items()}
-    steady = {key: spread for key, spread in own.items() if not starts_at_zero(gathered[key][0])}
+    own = {key: Runs(tuple(found)) for key, found in gathered.items()}
+    spreads = {key: _own_spread(runs) for key, runs in own.items()}
+    steady = {key: spread for key, spread in spreads.items() if not own[key].first.starts_at_zero}
     cells = {}
-    for key, found in gathered.items():
-        if str(found[0]["variant"]).startswith("kn"):
-            cells[key] = Cell(tuple(found), 0.0)
+    for key, runs in own.items():
+        if not runs.first.is_neural:
+            cells[key] = Runs(runs.records, 0.0)
             continue
-        from_zero = starts_at_zero(found[0])
-        alike = {} if from_zero else {each: spread for each, spread in steady.items() if each[1] == found[0]["model"]}
-        pooled = _largest(alike) or _largest(own if from_zero else steady)
-        spread = own[key]
-        cells[key] = Cell(tuple(found), pooled if spread is None else spread, spread is None and pooled is not None)
+        from_zero = runs.first.starts_at_zero
+        alike = {} if from_zero else {each: spread for each, spread in steady.items() if each.model == key.model}
+        pooled = _largest(alike) or _largest(spreads if from_zero else steady)
+        spread = spreads[key]
+        cells[key] = Runs(runs.records, pooled if spread is None else spread, spread is None and pooled is not None)
     return cells
 
 
-def _largest(spreads: Mapping[tuple[Any, ...], float | None]) -> float | None:
-    return max((spread for spread in spreads.values() if spread is not None), default=None)
+def largest_spread(cells: Iterable[Runs]) -> float | None:
+    """The largest spread that was measured among models that do not start at zero."""
+    own = [cell.spread for cell in cells if len(cell.records) > 1 and not cell.first.starts_at_zero]
+    return max((spread for spread in own if spread is not None), default=None)
 
 
-def cell_key(record: Record) -> tuple[Any, ...]:
-    """Everything but the seed that tells one cell from another."""
-    group = record["group"]
+def cell_key(record: Record) -> CellKey:
+    """What a record is a run of."""
     # a row of table 3 can be a control too, and is one cell all the same
-    control = (record.get("control") or {}) if group == "control" else {}
-    more = record["train_words"] if group == "more words" else None
-    return (group, record["model"], record["vocab_size"], control.get("table"), str(control.get("setting")), more)
+    control = record.control if record.group == "control" else None
+    knob, setting = (None, None) if control is None else (control.table, control.setting)
+    more = record.train_words if record.group == "more words" else None
+    return CellKey(record.group, record.model, record.vocab_size, knob, setting, more)
 
 
-def own_spread(records: Sequence[Record]) -> float | None:
-    """The relative sample standard deviation over seeds, where there are two or more and none diverged."""
-    if len(records) < 2 or any(has_diverged(record) for record in records):
-        return None
-    found = [float(record["ppl"]) for record in records]
-    return statistics.stdev(found) / statistics.fmean(found)
-
-
-def compare(left: Cell | None, right: Cell | None) -> Comparison | None:
+def compare(left: Runs | None, right: Runs | None) -> Comparison | None:
     """The perplexity of one cell over that of another; None when either is missing or diverged."""
     if left is None or right is None or left.mean is None or right.mean is None:
         return None
@@ -124,3 +122,11 @@ def compare(left: Cell | None, right: Cell | None) -> Comparison | None:
         return Comparison(left.mean / right.mean, None, False)
     wider = left if left.spread >= right.spread else right
     return Comparison(left.mean / right.mean, wider.spread, wider.pooled)
+
+
+def _own_spread(runs: Runs) -> float | None:
+    return None if runs.deviation is None or runs.mean is None else runs.deviation / runs.mean
+
+
+def _largest(spreads: Mapping[CellKey, float | None]) -> float | None:
+    return max((spread for spread in spreads.values() if spread is not None), default=None)

@@ -1,0 +1,36 @@
+"""What the unknown words of the test text cost to spell at each vocabulary size, kept in `report/spelling.json`.
+
+It depends on the corpus and on the vocabulary size alone and takes some seconds a size, so it is worked out once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.evaluation.spelling import Spelled, spell_part
+from fewwords.paper.cells import TEST_WORDS
+from fewwords.progress import say
+from fewwords.store.files import read_json, write_json
+
+FORMAT = "fewwords spelling 1"
+
+
+def spelled_sizes(corpus: TokenCorpus, sizes: Iterable[int], path: Path) -> dict[int, Spelled]:
+    """The test text of the cells, spelled out at each size; nothing where the folder has no tokens, but a description alone."""
+    needed = ("words.tsv", "test.tokens")
+    if not all((corpus.folder / name).is_file() for name in needed):
+        return {}
+    hashes = corpus.description.get("sha256", {})
+    made_from = {"format": FORMAT, "words": TEST_WORDS, **{name: hashes.get(name) for name in needed}}
+    stored: Any = read_json(path) if path.is_file() else {}
+    known = stored["sizes"] if isinstance(stored, dict) and stored.get("made_from") == made_from else {}
+    found = {int(size): Spelled(**facts) for size, facts in known.items()}
+    wanted = [size for size in sorted(set(sizes)) if size < corpus.num_types]
+    for size in (size for size in wanted if size not in found):
+        say(f"paper: spelling out the words past the first {size:,}")
+        found[size] = spell_part(corpus, "test", size, TEST_WORDS)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"made_from": made_from, "sizes": {size: asdict(each) for size, each in sorted(found.items())}})
+    return {size: found[size] for size in wanted}
