@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fewwords import corpus
 from fewwords.cli import demo
+from fewwords.corpus import make
 from fewwords.evaluation.evaluate import evaluate
 
 
@@ -21,8 +21,8 @@ def small_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "text.txt"
     lines = (" ".join(words[int(len(words) * chance.random() ** 6)] for _ in range(9)) + "." for _ in range(2_500))
     path.write_text("\n".join(lines))
-    prepare = corpus.prepare
-    monkeypatch.setattr(corpus, "prepare", lambda _, work, **options: prepare([str(path)], work, **options))
+    prepare = make.prepare
+    monkeypatch.setattr(make, "prepare", lambda _, work, **options: prepare([str(path)], work, **options))
     for name, value in (("VOCABULARY_SIZE", 120), ("BASE_SIZE", 40), ("VECTOR_EPOCHS", 1), ("TRAINING_EPOCHS", 1)):
         monkeypatch.setattr(demo, name, value)
     return path
