@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, vectors
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, use, vectors
 from fewwords.cli.wording import error_line
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import InputError
@@ -27,7 +27,7 @@ Rare words are said in a few common ones. The pipeline:
   text, dump --prepare--> tokens and vocabulary   work/corpus
              --vectors--> skip-gram vectors       work/vectors
              --codes----> sparse codes            work/codes    explain
-             --train----> a language model        work/models   evaluate, mix
+             --train----> a language model        work/models   evaluate, mix, suggest, score, sample, info
              --paper----> tables, figures, report work/report
 
 Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
@@ -49,6 +49,10 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("mix")(mix.mix)
 app.command("arpa")(arpa.arpa)
+app.command("suggest")(use.suggest)
+app.command("score")(use.score)
+app.command("sample")(use.sample)
+app.command("info")(use.info)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
 

@@ -24,7 +24,7 @@ def arpa(
       fewwords arpa lm.arpa work/models/lm --words-of work/models/lstm-z-w-v22000
     """
     from fewwords.errors import InputError
-    from fewwords.models.kneser_ney import KneserNey, read_arpa, write_arpa
+    from fewwords.models.kneser_ney import read_arpa, write_arpa
     from fewwords.models.load import load
     from fewwords.progress import say
 
@@ -38,8 +38,4 @@ def arpa(
         return
     if words_of is not None:
         raise InputError("--words-of is for reading an ARPA file; a model folder has its words")
-    saved = load(source)
-    if not isinstance(saved, KneserNey):
-        raise InputError(f"{source}: {saved.variant} is no n-gram model; only Kneser-Ney models have an ARPA file")
-    write_arpa(saved, target)
-    say(f"{target}: {sum(saved.size.num_ngrams):,} n-grams")
+    say(f"{target}: {write_arpa(load(source), target):,} n-grams")

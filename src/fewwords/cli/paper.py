@@ -64,6 +64,10 @@ def paper(
         Optional[Path],
         typer.Option(metavar="FILE", help="Put the headline between its marks in this file.", show_default=False),
     ] = None,
+    note: Annotated[
+        Optional[str],
+        typer.Option(metavar="TEXT", help="A sentence to go with the headline of the report.", show_default=False),
+    ] = None,
 ) -> None:
     """Reproduce the paper's tables and figures on the corpus of a work folder, with the controls that it left out.
 
@@ -112,7 +116,7 @@ def paper(
             pass  # what figures need is missed now, not after hours of training
         failures = run_plan(work, cells, base_size=base_size, jobs=jobs, threads=threads)
     told = " ".join(["fewwords paper --work WORK", *options])
-    page, found = write_paper(work, cells, base_size=base_size, command=told, results=results, readme=readme)
+    page, found = write_paper(work, cells, base_size=base_size, command=told, results=results, readme=readme, note=note)
     result_console().print(screen_table(found.headline_table))
     result_console().print(found.says)
     say(f"paper: the report is {page}")

@@ -34,11 +34,12 @@ def write_paper(
     command: str | None = None,
     results: Path | None = None,
     readme: Path | None = None,
+    note: str | None = None,
 ) -> tuple[Path, Report]:
     """Write the report of the cells that are done to `report/` of the work folder, and to `results` too; returns page and report.
 
-    `command` is what a reader types to get the same. The headline goes between its marks in the file `readme`. Raises InputError
-    when no cell is done, and when that file has no marks.
+    `command` is what a reader types to get the same. The headline goes between its marks in the file `readme`, with
+    `note` behind it. Raises InputError when no cell is done, and when that file has no marks.
     """
     records = [record for cell in plan if (record := read_record(work, cell)) is not None]
     if not records:
@@ -53,6 +54,7 @@ def write_paper(
         _about(work, plan, records, base_size, command),
         drawn=figures,
         spelled=spelled_sizes(corpus, found.sizes, folder / "spelling.json"),
+        note=note,
     )
     page = write_report(folder, report)
     if results is not None:

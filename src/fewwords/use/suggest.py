@@ -59,10 +59,10 @@ class Completer:
 def top_words(log_probs: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """The k most probable of some ids, the best first; equal ones by rank."""
     if k < len(ids):
-        found = np.argpartition(-log_probs[ids], k - 1)[:k] if k else np.empty(0, np.int64)
-        ids = ids[found]
-    order: NDArray[np.int64] = ids[np.lexsort((ids, -log_probs[ids]))]
-    return order
+        lost = -log_probs[ids]
+        ids = ids[lost <= np.partition(lost, k - 1)[k - 1]]
+    best: NDArray[np.int64] = ids[np.lexsort((ids, -log_probs[ids]))][:k]
+    return best
 
 
 def write_suggestions(

@@ -12,15 +12,21 @@ import numpy as np
 
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney.model import KneserNey
+from fewwords.models.model import Model
 from fewwords.progress import Progress
 from fewwords.store.files import atomic_write
 
 _NODES_AT_ONCE = 1 << 17
 
 
-def write_arpa(model: KneserNey, path: str | Path) -> None:
-    """Write an ARPA file, compressed if its name ends in `.gz`; raises InputError for a word with a blank in it."""
+def write_arpa(model: Model, path: str | Path) -> int:
+    """Write an ARPA file, compressed if its name ends in `.gz`; returns the number of its n-grams.
+
+    Raises InputError for a model of another kind, and for a word with a blank in it.
+    """
     path = Path(path)
+    if not isinstance(model, KneserNey):
+        raise InputError(f"{model.variant}: no n-gram model; only Kneser-Ney models have an ARPA file")
     for word in model.vocabulary.words:
         if word.encode().split() != [word.encode()] or "\0" in word:
             raise InputError(
@@ -33,6 +39,7 @@ def write_arpa(model: KneserNey, path: str | Path) -> None:
             for num_lines, text in _texts(model):
                 out.write(text.encode())
                 progress.advance(num_lines)
+    return sum(model.trie.sizes)
 
 
 def _texts(model: KneserNey) -> Iterator[tuple[int, str]]:

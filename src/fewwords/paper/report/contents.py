@@ -49,11 +49,13 @@ class Report:
     contents: Sequence[Table | Figure]
     spelled: Mapping[int, Spelled]
     hashes: Mapping[str, str]
+    note: str | None = None
 
     @property
     def says(self) -> str:
-        """The headline's sentences."""
-        return MISSING if self.headline is None else self.headline.says
+        """The headline's sentences, and the note where there is one."""
+        said = MISSING if self.headline is None else self.headline.says
+        return said if self.note is None else f"{said} {self.note}"
 
     @property
     def headline_markdown(self) -> str:
@@ -111,8 +113,12 @@ def make_report(
     *,
     drawn: Collection[str] = (),
     spelled: Mapping[int, Spelled] | None = None,
+    note: str | None = None,
 ) -> Report:
-    """The report of results: `corpus` is what `corpus.json` says, `about` what the caller does, `drawn` names figures."""
+    """The report of results: `corpus` is what `corpus.json` says, `about` what the caller does, `drawn` names figures.
+
+    `note` is a sentence of the caller's to go with the headline.
+    """
     headline, claims, controls = make_headline(results), make_claims(results), make_controls(results)
     known = [record.corpus for record in results.records if record.corpus]
     hashes = known[0] if known else corpus.get("sha256", {})
@@ -139,7 +145,7 @@ def make_report(
     ]
     shown = [each for each in contents if isinstance(each, Table) or (each is not None and each.name in drawn)]
     table = headline_table(results, headline)
-    return Report(results, headline, table, claims, controls, shown, spelled or {}, hashes)
+    return Report(results, headline, table, claims, controls, shown, spelled or {}, hashes, note)
 
 
 def _strict(value: Any) -> Any:

@@ -36,7 +36,7 @@ class Headline:
     @property
     def says(self) -> str:
         """The sentences."""
-        saved = "" if self.reduction_percent is None else f", {self.reduction_percent:.1f} % fewer numbers"
+        saved = "" if self.reduction_percent is None else f", {self.reduction_percent:.0f} % smaller"
         words = f"{'all ' if self.on_all_words else ''}{quantity(self.train_words)} words"
         third = "" if self.kn3_ppl is None else f" A Kneser-Ney 3-gram model of the same words has {self.kn3_ppl:.1f}."
         return (
@@ -101,7 +101,7 @@ def headline_table(results: Results, headline: Headline | None) -> Table:
         rows.append([Value("MB, LSTM-z → LSTM-z,w"), *map(Value, sums)])
         rows.append(
             [
-                Value("numbers saved by LSTM-z,w"),
+                Value("smaller by"),
                 *(
                     Value(
                         percent(saved[size].percent) if size in saved else DASH, _beside(TABLE_4["lstm-z-w"].get(size))

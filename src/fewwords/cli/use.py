@@ -1,0 +1,162 @@
+"""`fewwords suggest`, `score`, `sample` and `info`: a trained model put to use."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from fewwords.errors import InputError
+
+if TYPE_CHECKING:
+    from fewwords.use.text_model import TextModel
+
+ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")]
+Texts = Annotated[
+    Optional[list[str]],
+    typer.Argument(metavar="TEXT…", help="Texts; '-' or none: one per line from standard input.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object per text instead of plain lines.")]
+
+
+def suggest(
+    model: ModelFolder,
+    texts: Texts = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Suggestions for each text.")] = 5,
+    json: Json = False,
+) -> None:
+    """Suggest the next word of a text, or complete the word under the cursor (a blank at the end begins a new word).
+
+    On a terminal without TEXT it is a prompt: type, and see the suggestions change with every line.
+
+    \b
+    Examples:
+      fewwords suggest work/models/lstm-z-w-v50000 "the quick brown "
+      fewwords suggest work/models/lstm-z-w-v50000 "the quick brown f" -k 3 --json
+      cat lines.txt | fewwords suggest work/models/kn3-v50000
+    """
+    loaded = _load(model)
+    for text in _texts(texts, "type some words, and end with Ctrl-D"):
+        found = loaded.suggest(text, k)
+        if json:
+            _print_json({"text": text, "suggestions": [vars(each) for each in found]})
+        else:
+            print("\t".join(f"{each.text} {each.probability:.3f}" for each in found), flush=True)
+
+
+def score(
+    model: ModelFolder,
+    texts: Texts = None,
+    words: Annotated[bool, typer.Option("--words", help="Also the score of every word.")] = False,
+    json: Json = False,
+) -> None:
+    """Score sentences: the log10 probability of each, its end included where the model predicts it.
+
+    \b
+    Examples:
+      fewwords score work/models/lstm-z-w-v50000 "The cat sat on the mat."
+      fewwords score work/models/kn3-v50000 --words < sentences.txt
+    """
+    loaded = _load(model)
+    for text in _texts(texts, "type sentences, and end with Ctrl-D"):
+        scores = loaded.full_scores(text)
+        total = sum(each.log10_prob for each in scores)
+        if json:
+            _print_json({"text": text, "log10_prob": total, "words": [vars(each) for each in scores]})
+            continue
+        print(f"{total:.4f}\t{text}", flush=True)
+        for each in scores if words else ():
+            print(f"  {each.log10_prob:.4f}\t{each.word}{' (unknown)' * each.is_unknown}", flush=True)
+
+
+def sample(
+    model: ModelFolder,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The start of each sentence.", show_default=False)] = "",
+    number: Annotated[int, typer.Option("-n", min=1, help="Sentences.")] = 1,
+    temperature: Annotated[float, typer.Option(help="Below 1: likelier words; 0: always the best.")] = 1.0,
+    top_k: Annotated[Optional[int], typer.Option(help="Draw from so many words. \\[default: all]")] = None,
+    top_p: Annotated[
+        Optional[float], typer.Option(help="Draw from the likeliest words of this probability. \\[default: all]")
+    ] = None,
+    max_words: Annotated[int, typer.Option(help="Words of a sentence at the most.")] = 100,
+    seed: Annotated[Optional[int], typer.Option(help="The same seed gives the same sentences.")] = None,
+) -> None:
+    """Draw sentences from a model.
+
+    \b
+    Examples:
+      fewwords sample work/models/lstm-z-w-v50000 -n 5 --temperature 0.8
+      fewwords sample work/models/lstm-z-w-v50000 "The history of" --top-p 0.95 --seed 1
+    """
+    loaded = _load(model)
+    for place in range(number):
+        drawn = loaded.sample(
+            text,
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            max_words=max_words,
+            seed=None if seed is None else seed + place,
+        )
+        print(drawn, flush=True)
+
+
+def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
+    """Show what a model is: its kind, vocabulary, size, text rules, and how good it was on dev.
+
+    \b
+    Examples:
+      fewwords info work/models/lstm-z-w-v50000
+    """
+    from fewwords.cli.console import result_console
+    from fewwords.cli.tables.table import fact_table
+
+    found = _load(model).model
+    result = found.made_from.get("result") or {}
+    perplexity = result.get("dev_perplexity", result.get("perplexity"))
+    facts: dict[str, Any] = {
+        "model": found.variant,
+        "words": found.num_words,
+        "numbers": found.num_numbers,
+        "megabytes_float32": round(4 * found.num_numbers / 1e6, 1),
+        "predicts_end": found.predicts_end,
+        "lower_case": found.rules.lower_case,
+        "numbers_in_text": found.rules.numbers,
+        "trained_words": result.get("words"),
+        "dev_perplexity": perplexity,
+    }
+    if json:
+        _print_json(facts)
+        return
+    shown = [
+        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+        for name, value in facts.items()
+    ]
+    result_console().print(fact_table(str(model), [(name, value) for name, value in shown if value != "None"]))
+
+
+def _load(folder: Path) -> "TextModel":
+    from fewwords.use.text_model import load
+
+    return load(folder)
+
+
+def _texts(texts: Iterable[str] | None, invitation: str) -> Iterator[str]:
+    """The texts that were given, or the lines of standard input as they come; a line keeps its blanks at the end."""
+    given = list(texts or [])
+    if given and given != ["-"]:
+        if "-" in given:
+            raise InputError("'-' is standard input, and stands alone; give texts or '-'")
+        yield from given
+        return
+    if sys.stdin.isatty():
+        print(invitation, file=sys.stderr)
+    for line in sys.stdin:
+        yield line.rstrip("\r\n")
+
+
+def _print_json(value: Any) -> None:
+    from json import dumps
+
+    print(dumps(value, ensure_ascii=False), flush=True)
