@@ -27,8 +27,10 @@ Rare words are said in a few common ones. The pipeline:
   text, dump --prepare--> tokens and vocabulary   work/corpus
              --vectors--> skip-gram vectors       work/vectors
              --codes----> sparse codes            work/codes    explain
-             --train----> a language model        work/models   evaluate, mix, suggest, score, sample, info
+             --train----> a language model        work/models   evaluate, mix
              --paper----> tables, figures, report work/report
+
+A trained model is put to use by suggest, score, sample and info.
 
 Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
 """

@@ -129,11 +129,14 @@ def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="
     if json:
         _print_json(facts)
         return
-    shown = [
-        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
-        for name, value in facts.items()
-    ]
-    result_console().print(fact_table(str(model), [(name, value) for name, value in shown if value != "None"]))
+    shown = [(name.replace("_", " "), _shown(value)) for name, value in facts.items() if value is not None]
+    result_console().print(fact_table(found.variant, [("folder", str(model)), *shown[1:]]))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
 
 
 def _load(folder: Path) -> "TextModel":
