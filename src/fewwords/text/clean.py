@@ -9,11 +9,12 @@ hyphen, no invisible characters), and its results are remembered by the caller.
 import html
 import re
 import unicodedata
+from collections.abc import Callable
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_COMMENT = re.compile(r"<!--.*?-->")
-_REFERENCE = re.compile(r"<ref\b[^<>\n]*/>|<ref\b[^<>\n]*>[^\n]*?</ref[^\S\n]*>", re.IGNORECASE)
-_FORMULA = re.compile(r"<math\b[^<>\n]*>[^\n]*?</math[^\S\n]*>", re.IGNORECASE)
+_COMMENT = re.compile("<!--"), re.compile("-->")
+_REFERENCE = re.compile(r"<ref\b[^<>\n]*>", re.IGNORECASE), re.compile(r"</ref[^\S\n]*>", re.IGNORECASE)
+_FORMULA = re.compile(r"<math\b[^<>\n]*>", re.IGNORECASE), re.compile(r"</math[^\S\n]*>", re.IGNORECASE)
 _BREAKING_TAG = re.compile(
     r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|td|th|tr|table|hr|blockquote|poem|gallery)\b[^<>\n]*>", re.I
 )
@@ -26,7 +27,8 @@ _TAG = re.compile(
 )
 _TEMPLATE = re.compile(r"\{\{[^{}\n]*\}\}")
 _LINK = re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
-_EXTERNAL_LINK = re.compile(r"\[(?:https?|ftp)://[^\s\]]*(?:[^\S\n]+([^\]\n]*))?\]")
+_EXTERNAL_LINK = re.compile(r"\[(?:https?|ftp)://"), re.compile(r"\]")
+_AFTER_ADDRESS = re.compile(r"\S*\s*(.*)")
 _TEX_QUOTES = re.compile(r"``([^`\n]*?)''")
 _WIKI_QUOTES = re.compile(r"''+")
 _FORMULA_PLACEHOLDER = re.compile(r"formula_\d+")
@@ -42,9 +44,9 @@ def clean_text(text: str) -> str:
         if "&" in text:
             text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     if "<" in text:
-        text = _COMMENT.sub("", text)
-        text = _REFERENCE.sub("", text)
-        text = _FORMULA.sub("formula", text)
+        text = _replace_pairs(text, *_COMMENT, lambda _: "")
+        text = _replace_pairs(text, *_REFERENCE, lambda _: "")
+        text = _replace_pairs(text, *_FORMULA, lambda _: "formula")
         text = _BREAKING_TAG.sub(" ", text)
         text = _TAG.sub("", text)
     if "{{" in text:
@@ -57,7 +59,7 @@ def clean_text(text: str) -> str:
     if "]]" in text:
         text = text.replace("]]", "")
     if "[http" in text or "[ftp" in text:
-        text = _EXTERNAL_LINK.sub(r"\1", text)
+        text = _replace_pairs(text, *_EXTERNAL_LINK, _label)
     if "``" in text:
         text = _TEX_QUOTES.sub(r'"\1"', text)
     if "''" in text:
@@ -70,6 +72,44 @@ def clean_text(text: str) -> str:
     if "[" in text:
         text = _EMPTY_SQUARE_BRACKETS.sub("", text)
     return text
+
+
+def _replace_pairs(
+    text: str, opening: re.Pattern[str], closing: re.Pattern[str], replacement: Callable[[str], str]
+) -> str:
+    """Replace each opening mark, the first closing one after it on its line, and what is between them.
+
+    The replacement gets what is between. A mark `<…/>` closes itself. Time grows with the length of the text, however many
+    marks are never closed; a regular expression over the pair would look for the end of the line from each of them.
+    """
+    closers = closing.finditer(text)
+    closer = next(closers, None)
+    pieces: list[str] = []
+    done = line_end = 0
+    for mark in opening.finditer(text):
+        if mark.start() < done:
+            continue
+        if mark[0].endswith("/>"):
+            pieces += [text[done : mark.start()], replacement("")]
+            done = mark.end()
+            continue
+        while closer is not None and closer.start() < mark.end():
+            closer = next(closers, None)
+        if closer is None:
+            continue  # marks that close themselves may follow
+        if mark.start() >= line_end:
+            found = text.find("\n", mark.end())
+            line_end = len(text) if found < 0 else found
+        if closer.start() < line_end:
+            pieces += [text[done : mark.start()], replacement(text[mark.end() : closer.start()])]
+            done = closer.end()
+    return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def _label(link: str) -> str:
+    """What an external link shows: all after its address."""
+    match = _AFTER_ADDRESS.match(link)
+    return match[1] if match else ""
 
 
 def _character_map() -> dict[int, str | None]:

@@ -42,7 +42,7 @@ _OTHER_KINDS = (
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b")
 _LARGEST_SHARE_OF_CONTROLS = 0.02
-_DOC_TITLE = re.compile(r'<doc\b.*?\btitle="(.*)"\s*>')
+_TITLE_START, _TITLE_END = re.compile(r'\btitle="'), re.compile(r'"\s*>')
 
 
 @dataclass(frozen=True)
@@ -193,12 +193,18 @@ def _without_titles(lines: list[str]) -> Iterator[str]:
     title = None
     for line in lines:
         if line.startswith("<doc "):
-            match = _DOC_TITLE.match(line)
-            title = match[1] if match else None
+            title = _title(line)
         elif line.startswith("</doc>") or (title is not None and line.strip() == title.strip()):
             title = None
         else:
             yield line
+
+
+def _title(line: str) -> str | None:
+    """The title in a line `<doc id="1" url="…" title="…">`: all from the first mark of it to the end of the tag."""
+    start = _TITLE_START.search(line)
+    ends = [] if start is None else [match.start() for match in _TITLE_END.finditer(line, start.end())]
+    return line[start.end() : ends[-1]] if start is not None and ends else None
 
 
 def _json_text(line: str, block: Block, number: int) -> str:
