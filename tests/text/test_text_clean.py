@@ -47,8 +47,8 @@ def test_pairs_of_marks_are_replaced_as_the_plain_expressions_say(pieces: list[s
             if pieces is LINKS or replacement != r"\1":
                 expected = pattern.sub(replacement, expected)
         found = clean_text(text)
-        # the tags that are left over go in a later step
-        assert found == clean_text(expected), text
+        # tags that are left over go in a later step, links do not
+        assert found == (expected if pieces is LINKS else clean_text(expected)), text
 
 
 @pytest.mark.parametrize(
