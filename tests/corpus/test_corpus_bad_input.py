@@ -84,7 +84,7 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
     "damaged gzip": (b"\x1f\x8b" + b"damage" * 9, "damaged gzip", "download the file again"),
     "wrong checksum": (gzip.compress(GOOD.encode())[:-8] + bytes(8), "damaged gzip", "download the file again"),
     "more after gzip": (gzip.compress(GOOD.encode()) + b"more", "are not gzip", "download the file again"),
-    "dump cut in a page": (DUMP[:-50].encode(), "in the middle of page 'Owl'", "fetch it again"),
+    "dump cut in a page": (DUMP[:-50].encode(), "in the middle of page 'Owl'", "download it again"),
     "dump cut between pages": (DUMP.removesuffix("</mediawiki>\n").encode(), "dump is cut short", "download it again"),
     "dump without pages": (b"<mediawiki>\n<siteinfo></siteinfo>\n</mediawiki>", "no words at all", "check"),
     "cut JSON": (b'{"text": "One two three four five six."}\n{"text": "One tw', "line 2", "cut or damaged"),
