@@ -330,7 +330,7 @@ def test_a_second_run_at_the_same_time(
     tmp_path: Path, at_work: "subprocess.Popen[bytes]", good: Path, command: Command
 ) -> None:
     work = tmp_path / "work"
-    check_refused(command("prepare", good, "--work", work), str(work), "another fewwords prepare is at work", "wait")
+    check_refused(command("prepare", good, "--work", work), str(work), "another fewwords prepare is running", "wait")
     out, err = at_work.communicate(timeout=60)
     assert at_work.returncode == 0, err
     assert b"running words" in out
@@ -377,7 +377,7 @@ def test_a_complete_corpus_is_not_overwritten(
     assert command("prepare", good, "--work", work, "-j", 1).code == 0
     before = folder_bytes(work)
     outcome = command("prepare", good, "--work", work, "--seed", 2)
-    check_refused(outcome, str(work / "corpus"), "there already", "--force")
+    check_refused(outcome, str(work / "corpus"), "there is a prepared corpus already", "--force")
     assert folder_bytes(work) == before
     assert command("prepare", good, "--work", work, "-j", 1, "--seed", 2, "--force").code == 0
     assert TokenCorpus.open(work).description["settings"]["seed"] == 2

@@ -116,7 +116,7 @@ def test_says_which_words_have_none(tmp_path, capsys):
     path.write_bytes(LAYOUTS["GloVe"])
     import_vectors(path, VOCABULARY)
     log = capsys.readouterr().err
-    assert "GloVe text, 7 rows of 6 values; 4 of 5 words have a vector, 1 of them that of a form in other case" in log
+    assert "GloVe text, 7 rows of 6 values; 4 of 5 words have a vector, 1 of them from a form in different case" in log
     assert "1 words (5.00% of running words) have none; the most frequent: missing" in log
 
 
@@ -139,7 +139,7 @@ BAD = {
     "too few values of a wanted word": (b"2 3\nthe 1 2 3\nparis  1 2\n", "line 3: 'paris' has 2 values instead of 3"),
     "too many values": (b"the 1.0 2.0\nx 1.0 2.0\nparis 1.0 2.0 3.0\n", "line 3: 3 values instead of 2"),
     "a first line of other size": (b"2 4\nthe 1 2 3\nparis 1 2 3\n", "line 2: 3 values instead of 4"),
-    "no number": (b"the 1 2\nparis 1 two\n", "line 2: 'paris' has a value that is no number"),
+    "no number": (b"the 1 2\nparis 1 two\n", "line 2: 'paris' has a value that is not a number"),
     "NaN": (b"2 2\nthe 1 nan\nparis 1 2\n", "line 2: 'the' has a NaN or infinite value"),
     "infinite": (b"the 1 2\nparis -inf 2\n", "line 2: 'paris' has a NaN or infinite value"),
     "too large for 32 bits": (b"the 1 2\nparis 1e300 2\n", "line 2: 'paris' has a NaN or infinite value"),

@@ -1,6 +1,6 @@
 """Write a model as an ARPA file, which KenLM, SRILM and others read.
 
-Logs are to base 10 with nine digits, enough to read back the very same numbers; `<s>`, which is never predicted, has -99.
+Logs are to base 10 with nine digits, enough to read back exactly the same numbers; `<s>`, which is never predicted, has -99.
 """
 
 import gzip
@@ -19,12 +19,12 @@ _NODES_AT_ONCE = 1 << 17
 
 
 def write_arpa(model: KneserNey, path: str | Path) -> None:
-    """Write an ARPA file, compressed if its name ends in `.gz`; raises InputError for a word with a blank in it."""
+    """Write an ARPA file, compressed if its name ends in `.gz`; raises InputError for a word with a space in it."""
     path = Path(path)
     for word in model.vocabulary.words:
         if word.encode().split() != [word.encode()] or "\0" in word:
             raise InputError(
-                f"the word {word!r} holds a blank and cannot be in an ARPA file; prepare the corpus without it"
+                f"the word {word!r} contains a space and cannot be in an ARPA file; prepare the corpus without it"
             )
     with Progress(f"writing {path.name}", sum(model.trie.sizes), "n-grams") as progress, atomic_write(path) as file:
         is_gzip = path.suffix == ".gz"

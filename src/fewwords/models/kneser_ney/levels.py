@@ -29,8 +29,8 @@ Float64s = NDArray[np.float64]
 class Level:
     """The n-grams of one order that are kept: `keys` and their `rows`, ascending, the last `words`, `probs`, all [rows].
 
-    `suffixes`: the row, one order below, of each n-gram without its first word. `starts` [rows + 1] and `backoffs` [rows] tell of
-    the order above: where the children of each n-gram start, and its back-off weight.
+    `suffixes`: the row, one order below, of each n-gram without its first word. `starts` [rows + 1] and `backoffs`
+    [rows] belong to the order above: where the children of each n-gram start, and its back-off weight.
     """
 
     keys: Keys
@@ -136,7 +136,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(ngrams: NgramCounts, kept: NDArray[np.bool_], lower: Level, most_rows: int) -> Iterator[_Piece]:
-    """The n-grams whose contexts are in `lower`; `most_rows` must be more than a context can have children."""
+    """The n-grams whose contexts are in `lower`; `most_rows` must exceed the number of children of any context."""
     lower_rows = np.append(lower.rows, -1)  # a place for contexts past the end
     for stretch in ngrams.stretches:
         start = stretch.start
@@ -147,7 +147,7 @@ def _pieces(ngrams: NgramCounts, kept: NDArray[np.bool_], lower: Level, most_row
                 stop = start + int(np.searchsorted(context_rows, context_rows[-1]))
             here, all_here = slice(start, stop), slice(0, stop - start)
             contexts = np.searchsorted(lower.rows, context_rows[all_here])
-            # where a context was left out, so were its children, and the model never asks for them
+            # where a context was pruned, so were its children, and the model never needs them
             known = lower_rows[contexts] == context_rows[all_here]
             columns = (ngrams.rows[here], contexts, words[all_here], ngrams.counts[here], kept[here])
             yield _Piece(*columns) if known.all() else _Piece(*(column[known] for column in columns))
@@ -186,7 +186,7 @@ def _fill(
             spared += discounts[min(counts[stop], 3)] if kept[stop] else np.float64(counts[stop])
             stop += 1
         spared /= total
-        # the same words stand in the same order after the shorter context, so each search starts where the last one ended
+        # the same words follow the shorter context in the same order, so each search starts where the last one ended
         place, end = starts[suffixes[context]], starts[suffixes[context] + 1]
         begin = done
         seen_below = 0.0
@@ -206,7 +206,7 @@ def _fill(
         backoff = spared
         if not interpolate:
             if done - begin == num_predictable:
-                # no word is left to back off to: the kept ones share what was spared
+                # no word is left to back off to: the kept ones share the discounted mass
                 out_probs[begin:done] /= 1 - spared
                 backoff = 1.0
             else:
