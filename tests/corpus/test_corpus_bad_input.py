@@ -138,7 +138,7 @@ def test_invalid_utf8_is_replaced_and_counted(tmp_path: Path, command: Command) 
     path.write_bytes(GOOD.encode() + b"A caf\xe9 is here. \x80 Some more. Cut \xe2\x82 here. Said \xef\xbf\xbd so.\n")
     outcome = command("prepare", path, "--work", tmp_path / "work", "-j", 1)
     assert outcome.code == 0
-    assert f"{path}: 3 invalid UTF-8 sequences were replaced (--strict stops there)" in outcome.err
+    assert f"{path}: 3 invalid UTF-8 sequences were replaced (--strict would stop there)" in outcome.err
     description = TokenCorpus.open(tmp_path / "work").description
     assert description["invalid_utf8"] == description["sources"][0]["invalid_utf8"] == 3
 

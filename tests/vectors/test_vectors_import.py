@@ -131,8 +131,8 @@ def damaged(data):
 
 
 BAD = {
-    "empty": (b"", "it is empty"),
-    "only newlines": (b"\n\n", "it is empty"),
+    "empty": (b"", "the file is empty"),
+    "only newlines": (b"\n\n", "the file is empty"),
     "no dimensions": (b"3 0\nthe\n", "line 1: vectors of 0 dimensions"),
     "too many dimensions": (b"3 999999999\nthe 1\n", "line 1: vectors of 999999999 dimensions"),
     "too few values": (b"2 3\nthe 1 2 3\nparis 1 2\n", "line 3: 2 values instead of 3"),
@@ -145,7 +145,7 @@ BAD = {
     "too large for 32 bits": (b"the 1 2\nparis 1e300 2\n", "line 2: 'paris' has a NaN or infinite value"),
     "fewer rows than promised": (b"3 2\nthe 1 2\nparis 1 2\n", "ends after 2 of the 3 rows"),
     "no rows": (b"3 2\n", "ends after 0 of the 3 rows"),
-    "no word in common": (b"der 1 2\ndie 1 2\n", "none of its 2 words is a word of the corpus"),
+    "no word in common": (b"der 1 2\ndie 1 2\n", "none of its 2 words is in the corpus"),
     "prose": (b"It was a dark and stormy night.\nThe rain fell.\n", "line 1: lines are not a word and its numbers"),
     "words alone": (b"the\nparis\n", "line 1: lines are not a word and its numbers"),
     "one endless line": (b"the " + b"1 " * 600_000 + b"\n", "line 1: longer than 1,048,576 bytes"),
@@ -154,7 +154,7 @@ BAD = {
     "binary with NaN": (b"1 2\nthe " + struct.pack("<2f", 1, np.nan), "row 1: 'the' has a NaN"),
     "binary with more": (b"1 2\n" + b"the " + struct.pack("<4f", 1, -2, 3, 4), "row 2: more data after the 1 rows"),
     "binary, not vectors": (damaged(text_rows()) * 20, "binary, and without the first line"),
-    "binary, no blank": (b"9 9\n" + b"\x00\xff" * 1_200_000, "row 1: no end of the word"),
+    "binary, no space": (b"9 9\n" + b"\x00\xff" * 1_200_000, "row 1: the word does not end"),
     "zip": (b"PK\x03\x04rest", "a zip archive.*unpack"),
     "pickle": (b"\x80\x04\x95rest", "a Python pickle.*word2vec format"),
     "fastText model": (struct.pack("<i", 793712314) + b"rest", "a fastText model.*.vec"),

@@ -166,9 +166,9 @@ def test_nearest_words_are_named(vectors, vocabulary):
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("hause", "hause: not a word of the corpus; did you mean house"),
+        ("hause", "hause: not in the corpus; did you mean house"),
         ("House", "did you mean house"),
-        ("qqqq", "not a word of the corpus; choose another"),
+        ("qqqq", "not in the corpus; choose another"),
         ("", "not a word"),
         ("zebra", "zebra: has no vector"),
         ("<unk>", "special words have no vector"),

@@ -6,7 +6,8 @@ least, as long as the loss falls. Atoms and words have unit length here.
 On a support the weights y solve one positive definite system M y = b (Lawson and Hanson 1974). Without the sum, M
 holds the products of the atoms and b their products with the word. With the sum, M holds the products of the
 differences atom - word, plus one, and b = 1; y divided by its sum is then the point of least length on the affine
-hull (Wolfe 1976), so one Cholesky factor serves both. All of it is in one file, because the compiler's cache watches one file.
+hull (Wolfe 1976), so one Cholesky factor serves both. All of it is in one file, because the compiler's cache watches
+one file.
 """
 
 from collections.abc import Callable

@@ -49,7 +49,8 @@ def solve_exact(
 
     With `normalise` all vectors count as unit vectors. Also returns how the searches ended, in words: optimal;
     limited by max_nonzeros; without_neighbour (no base word within a right angle, so the best code would be empty:
-    the base word of largest cosine, scaled to the word's length); unfinished (best on its support, but stopped by rounding).
+    the base word of largest cosine, scaled to the word's length); unfinished (best on its support, but stopped by
+    rounding).
     """
     rows = usable_atoms(base_vectors, num_special)
     atoms, atom_lengths = unit_vectors(base_vectors[rows])

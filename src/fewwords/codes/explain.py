@@ -50,7 +50,7 @@ def explain(word: str, codes: SparseCodes, vocabulary: Vocabulary) -> Explanatio
 
 
 def plot_codes(explanations: Sequence[Explanation], num_base: int, path: Path) -> None:
-    """Draw the codes as stems over the ranks of the base words, two words per row, and write `path` (.png, .svg, .pdf)."""
+    """Draw the codes as stems over the base words by rank, two words per row, into `path` (.png, .svg, .pdf)."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -1,7 +1,7 @@
 """Plain forms of English words by simple suffix rules: algorithms -> algorithm, studied -> study.
 
-The paper shows that a plural's largest weight is on its singular (section 4.2, figure 3). These rules find, for any rare
-word, the base words that it should then be built on, so the claim becomes a number.
+The paper shows that a plural's largest weight is on its singular (section 4.2, figure 3). These rules find, for any
+rare word, the base words that it should then be built on, so the claim becomes a number.
 """
 
 from collections.abc import Iterator

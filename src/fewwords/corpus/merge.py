@@ -1,8 +1,8 @@
 """Merging the sorted runs: the second half of the external sort, and the vocabulary of the training part.
 
 The keys divide all sentences into dev (the smallest keys), test and train. First the runs' vocabularies are merged, one
-alphabetical range after another, and the words of train are counted and ranked. Then the sentences are merged, one range
-of keys after another. Memory depends on the size of a range and the number of distinct words, not on the corpus.
+alphabetical range after another, and the words of train are counted and ranked. Then the sentences are merged, one
+range of keys after another. Memory depends on the size of a range and the number of distinct words, not on the corpus.
 """
 
 import mmap
@@ -206,7 +206,7 @@ def _find(content: mmap.mmap, starts: NDArray[np.int64], ends: NDArray[np.int64]
 def merge_sentences(
     runs: Sequence[Run], division: Division, folder: Path, advance: Callable[[int], None]
 ) -> dict[str, tuple[int, int]]:
-    """Write `dev.tokens`, `test.tokens` and `train.tokens` in the order of the keys; returns words and sentences of each."""
+    """Write the token files of dev, test and train in the order of the keys; returns words and sentences of each."""
     sizes = dict.fromkeys(PARTS, (0, 0))
     ranges = list(_key_ranges(runs, [division.dev_end, division.test_end]))
     ranks = [run.ranks() for run in runs]

@@ -1,8 +1,8 @@
 """Sorted runs: the first half of the external sort that shuffles the sentences in bounded memory.
 
-Each sentence gets a 64-bit key, and the shuffled order is the order of the keys. A `RunBuilder` collects sentences until
-its memory is used up, sorts them by key and writes them as a run: four plain files with the keys, the lengths, the
-tokens (ids into the run's own vocabulary) and that vocabulary in alphabetical order. `merge` merges the runs.
+Each sentence gets a 64-bit key, and the shuffled order is the order of the keys. A `RunBuilder` collects sentences
+until its memory is used up, sorts them by key and writes them as a run: four plain files with the keys, the lengths,
+the tokens (ids into the run's own vocabulary) and that vocabulary in alphabetical order. `merge` merges the runs.
 """
 
 import hashlib
@@ -62,7 +62,7 @@ def gather(tokens: NDArray[np.uint32], lengths: NDArray[np.int64], order: NDArra
 
 
 class RunBuilder:
-    """Collects sentences in memory and writes them as sorted runs into `folder`; `dedup` takes keys from the content."""
+    """Collects sentences in memory and writes them to `folder` as sorted runs; `dedup` takes keys from the content."""
 
     def __init__(self, folder: Path, name: str, *, dedup: bool, seed: int) -> None:
         self._folder = folder

@@ -1,8 +1,8 @@
 """`mix`: from model folders over one vocabulary and a held-out text to the folder of their mixture.
 
-Reads the models and the text, or the dev part of the corpus in a work folder, scores the text with each model, and finds
-the weights with the lowest perplexity. Besides the models, the text and ln p of its targets, float64 [models, targets],
-are in memory.
+Reads the models and the text, or the dev part of the corpus in a work folder, scores the text with each model, and
+finds the weights with the lowest perplexity. Besides the models, the text and ln p of its targets, float64 [models,
+targets], are in memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ def mix(
     device: str = "cpu",
     force: bool = False,
 ) -> MixSummary:
-    """Tune the weights of two models or more on `text` (a path, folder, glob, "-") or on the dev part of the corpus in `work`.
+    """Tune the weights of two or more models on `text` (a path, folder, glob, "-") or on dev of the corpus in `work`.
 
     With `weights` nothing is tuned; with `output` the mix is written there. `max_words` limits each file of the text to
     its first sentences. Raises InputError for models that cannot be mixed, weights that are not a distribution, text

@@ -110,7 +110,7 @@ def train_rare_spelling(vocabulary: Vocabulary, size: int) -> RareSpelling:
 
 @dataclass(frozen=True)
 class Spelled:
-    """A text read with a vocabulary, with the cost of its unknown words, of which `num_lost` have lost their letters."""
+    """A text read with a vocabulary, and the cost of its unknown words; `num_lost` of them have lost their letters."""
 
     num_words: int
     num_sentences: int

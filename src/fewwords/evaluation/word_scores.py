@@ -1,9 +1,9 @@
 """Scores as SRILM prints them: `ngram -ppl` with `-debug 2`, log base 10, so that its tools read them.
 
 A sentence is its line of words, a line for each target, `<tab>p( word | previous ...) <tab>= [NN] prob [ log10 ]`, and
-two lines of statistics. SRILM leaves words outside the vocabulary out of all sums and gives them `[OOV] 0 [ -inf ]`. Its
-script compute-best-mix takes the tenth space-separated field once everything from `|` to the first `)` is one word; so
-the label must be one field, and a `)` in the previous word is written -rrb-.
+two lines of statistics. SRILM leaves words outside the vocabulary out of all sums and gives them `[OOV] 0 [ -inf ]`.
+Its script compute-best-mix takes the tenth space-separated field once everything from `|` to the first `)` is one word;
+so the label must be one field, and a `)` in the previous word is written -rrb-.
 """
 
 import math
@@ -45,7 +45,7 @@ def write_sentence(
     vocabulary: Vocabulary,
     statistics: Perplexity,
 ) -> None:
-    """Write one sentence: its original words, ids [length], natural log-probabilities [length, or one more for `</s>`]."""
+    """Write one sentence: its original words, ids [length], and ln p [length, or one more for `</s>`]."""
     targets = [*vocabulary.decode(ids), END][: len(log_probs)]
     previous = START
     lines = [" ".join(words)]

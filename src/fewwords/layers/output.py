@@ -2,7 +2,8 @@
 
 `CodedOutput` has only the weights D of the base words, and W_w = D x_w. All scores are D h, one matrix product over the
 base words, and then the codes' sparse product: the V x C matrix W is never built. Biases are one per word, or coded too
-(b_w = c . x_w). Gradients of all scores come from `logits`; `log_normaliser`, `log_probs_of` and `log_probs` record none.
+(b_w = c . x_w). Gradients of all scores come from `logits`; `log_normaliser`, `log_probs_of` and `log_probs` record
+none.
 """
 
 from collections.abc import Iterator
@@ -168,8 +169,8 @@ class CodedOutput(nn.Module):
     def _fit_base_biases(self, log_unigram: Tensor) -> Tensor:
         """The c with the least squared error of c . x_w against log_unigram [num_words], weighted by probability.
 
-        To second order that is the divergence of the unigram distribution from the one that the biases give. Unweighted,
-        the many rare words would pull down the few frequent base words.
+        To second order that is the divergence of the unigram distribution from the one that the biases give.
+        Unweighted, the many rare words would pull down the few frequent base words.
         """
         from scipy.sparse.linalg import lsqr  # type: ignore[import-untyped]
 

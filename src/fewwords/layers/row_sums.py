@@ -31,8 +31,8 @@ def take_rows(table: Tensor, ids: Tensor, *, sparse: bool = False) -> Tensor:
 def touched_rows(gradient: Tensor) -> tuple[Tensor, Tensor]:
     """The rows [n], ascending without repeats, and values [n, ...] of a sparse gradient.
 
-    Accumulation into `.grad` forgets that a gradient is coalesced. The order of its rows shows it; they are sorted again
-    only where two gradients were added, as for a table that serves two layers.
+    Accumulation into `.grad` forgets that a gradient is coalesced. The order of its rows shows it; they are sorted
+    again only where two gradients were added, as for a table that serves two layers.
     """
     rows = gradient._indices()[0]
     if bool((rows[1:] > rows[:-1]).all()):

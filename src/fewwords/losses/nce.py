@@ -24,7 +24,8 @@ from fewwords.losses.shared_noise import shared_noise_loss
 class NoiseContrastiveLoss(nn.Module):
     """The mean loss of a batch with `num_noise` words drawn from `noise`, shared by contexts or for each position.
 
-    They are shared by about `group` contexts, at the same cost in products for any size of group, or by the whole batch.
+    They are shared by about `group` contexts, at the same cost in products for any size of group, or by the whole
+    batch.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class NoiseContrastiveLoss(nn.Module):
     def with_noise(
         self, h: Tensor, targets: Tensor, output: OutputLayer, normaliser: Normaliser, noise_ids: Tensor
     ) -> Tensor:
-        """The same with given noise words: [k] for the whole batch, [N, k] per position, [G, k] for G consecutive groups."""
+        """The same with given noise: [k] for the whole batch, [N, k] per position, [G, k] for G consecutive groups."""
         log_k = math.log(noise_ids.shape[-1])
         negative_log_z = normaliser.negative_log_z(h)
         if noise_ids.dim() == 1 or len(noise_ids) < len(targets):

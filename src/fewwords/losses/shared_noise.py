@@ -87,7 +87,8 @@ class _SharedNoiseLoss(torch.autograd.Function):
 def _sum_of_softplus(x: Tensor) -> Tensor:
     """The sum of ln(1 + exp(x)) = max(x, 0) - ln sigmoid(|x|) over all of x.
 
-    Logarithms are the expensive part. The sigmoids lie between 1/2 and 1, so a few are multiplied before each logarithm.
+    Logarithms are the expensive part. The sigmoids lie between 1/2 and 1, so a few are multiplied before each
+    logarithm.
     """
     factors = x.abs().sigmoid_().view(-1)
     num_grouped = len(factors) // _FACTORS * _FACTORS

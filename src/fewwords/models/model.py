@@ -28,7 +28,7 @@ State = Any
 
 
 class Model(ABC):
-    """A language model over a closed vocabulary; `rules` say how text becomes its words, `made_from` how it was made."""
+    """A language model over a closed vocabulary; `rules` say how text becomes words, `made_from` how it was made."""
 
     vocabulary: Vocabulary
     rules: TextRules

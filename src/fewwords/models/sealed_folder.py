@@ -22,7 +22,7 @@ _MODEL_FILES = ("model.json", "model.safetensors", "codes.safetensors", "codes.j
 def write_folder(
     folder: Path, kind: str, vocabulary: Vocabulary, facts: dict[str, Any], write_files: Callable[[Path], None]
 ) -> None:
-    """Write a model folder of the format `kind`: the vocabulary, what `write_files` writes into a folder, and `facts`."""
+    """Write a model folder of format `kind`: the vocabulary, what `write_files` writes into a folder, and `facts`."""
     with merged_folder(folder, "model.json") as building:
         write_files(building)
         vocabulary.save(building / "words.tsv")

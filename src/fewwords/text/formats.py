@@ -156,7 +156,7 @@ class BlockReader:
 
 
 def decode(block: Block, strict: bool) -> tuple[str, int]:
-    """The block's text and the number of invalid byte sequences replaced in it; if strict, raises InputError instead."""
+    """The block's text and the number of invalid byte sequences replaced; if strict, raises InputError instead."""
     data = block.data.removeprefix(_BYTE_ORDER_MARK) if block.start == 0 else block.data
     try:
         return data.decode(), 0

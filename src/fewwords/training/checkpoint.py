@@ -1,9 +1,9 @@
 """A checkpoint: all that a run needs to continue as if it had never stopped, in one folder, complete or absent.
 
 `checkpoint/` has `weights.safetensors`, `optimiser.safetensors`, `random.safetensors` (the states of the random
-generators), `best.safetensors` (the weights with the best dev perplexity, once there are any), and `state.json` with the
-numbers of the run and the SHA-256 of the other files. A new one is written beside it and swapped in, so a kill at any
-moment leaves a complete one, which `find_checkpoint` finds.
+generators), `best.safetensors` (the weights with the best dev perplexity, once there are any), and `state.json` with
+the numbers of the run and the SHA-256 of the other files. A new one is written beside it and swapped in, so a kill at
+any moment leaves a complete one, which `find_checkpoint` finds.
 """
 
 import os

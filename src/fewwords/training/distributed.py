@@ -1,9 +1,9 @@
 """Several processes, on one machine or many, that train one model: `torchrun -m fewwords train …`.
 
-Every process goes through the same sequence of batches and takes every N-th. A step adds up the gradients, each weighted
-by its share of the predictions: dense ones by all_reduce, sparse ones by gathering the touched rows. All processes then
-take the same step, so the models stay equal. Process 0 alone evaluates and writes. The work folder must be visible to
-all processes.
+Every process goes through the same sequence of batches and takes every N-th. A step adds up the gradients, each
+weighted by its share of the predictions: dense ones by all_reduce, sparse ones by gathering the touched rows. All
+processes then take the same step, so the models stay equal. Process 0 alone evaluates and writes. The work folder must
+be visible to all processes.
 """
 
 import os

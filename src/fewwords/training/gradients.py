@@ -15,7 +15,7 @@ from fewwords.layers.row_sums import touched_rows
 
 
 class Gradient(NamedTuple):
-    """The gradient of one parameter: `values` are those of `rows` [n], ascending without repeats, or of all rows (None)."""
+    """The gradient of one parameter: `values` of `rows` [n], ascending without repeats, or of all rows (None)."""
 
     parameter: nn.Parameter
     rows: Tensor | None

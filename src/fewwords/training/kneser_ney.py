@@ -41,10 +41,10 @@ def train_kneser_ney(
     output: Path | None = None,
     force: bool = False,
 ) -> KneserNeySummary:
-    """Estimate a model of n-grams of up to `order` words on the training part, or its first words, and write its folder.
+    """Estimate a model of n-grams of up to `order` words on train, or on its first words, and write its folder.
 
-    `prune`, `discount_fallback` and `memory_mib` are those of `estimate`. Raises InputError for bad settings, too little
-    text, and, unless `force` is given, an existing model.
+    `prune`, `discount_fallback` and `memory_mib` are those of `estimate`. Raises InputError for bad settings, too
+    little text, and, unless `force` is given, an existing model.
     """
     corpus = TokenCorpus.open(work)
     train, dev = corpus.part("train", vocabulary_size), corpus.part("dev", vocabulary_size)

@@ -1,7 +1,7 @@
 """`train_neural`: from a work folder to the folder of a neural model, whatever interrupts it on the way.
 
-Anything wrong with the input is found before the first step. The model folder has the checkpoint and the training record
-while training runs, and the model itself, with the best weights on dev, at the end.
+Anything wrong with the input is found before the first step. The model folder has the checkpoint and the training
+record while training runs, and the model itself, with the best weights on dev, at the end.
 """
 
 import hashlib

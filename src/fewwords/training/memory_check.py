@@ -1,4 +1,4 @@
-"""Whether a training run fits into memory, before it starts: weights, gradient and two moments, and the largest scores."""
+"""Check before training that it fits into memory: weights, gradient, two moments, and the largest scores."""
 
 import os
 from pathlib import Path

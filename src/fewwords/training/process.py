@@ -28,8 +28,8 @@ def prepare_process(threads: int | None = None) -> torch.device:
 def keep_freed_memory() -> bool:
     """Let the allocator keep large freed blocks for the next step; returns whether that worked.
 
-    By default glibc asks the system for each large block and gives it back when it is freed. A training step frees what the
-    next one needs again, so much of its time would be spent on page faults.
+    By default glibc asks the system for each large block and gives it back when it is freed. A training step frees what
+    the next one needs again, so much of its time would be spent on page faults.
     """
     if not sys.platform.startswith("linux"):
         return False

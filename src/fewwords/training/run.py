@@ -1,9 +1,9 @@
 """Train from the present state to the end of the budget: evaluations, checkpoints, going back on divergence.
 
-Evaluations happen at fixed numbers of words, each followed by a checkpoint, with more checkpoints in between. A step with
-a fault (see `stability`) is not taken: the run goes back to its last checkpoint and continues at half the rate. On Ctrl-C
-a checkpoint is written first. Without a folder nothing is written, and a fault ends the run; that is how learning rates
-are tried.
+Evaluations happen at fixed numbers of words, each followed by a checkpoint, with more checkpoints in between. A step
+with a fault (see `stability`) is not taken: the run goes back to its last checkpoint and continues at half the rate. On
+Ctrl-C a checkpoint is written first. Without a folder nothing is written, and a fault ends the run; that is how
+learning rates are tried.
 """
 
 import math

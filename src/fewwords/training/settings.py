@@ -1,8 +1,8 @@
-"""How a model is trained: budget, optimiser, loss, where the parameters start. Everything that decides the result is here.
+"""How a model is trained: budget, optimiser, loss, starts. Everything that decides the result is here.
 
 The defaults are the best recipe we know (docs/log.md says how they were found). `PRESETS` has other recipes as changes
-to them: "paper" is the paper's own, with details from its released code. Which words are predicted (the boundary) is not
-part of a preset, because perplexities over other targets could not be compared.
+to them: "paper" is the paper's own, with details from its released code. Which words are predicted (the boundary) is
+not part of a preset, because perplexities over other targets could not be compared.
 """
 
 import math

@@ -1,8 +1,8 @@
 """A model before its first step: vocabulary and codes of a work folder, and where embedding and biases start.
 
-Biases start at the log of the unigram probability by default, so that a model need not spend its first words on learning
-how frequent words are. Words that are never predicted always start at a bias so low that they take no probability: no
-noise would ever push them down.
+Biases start at the log of the unigram probability by default, so that a model need not spend its first words on
+learning how frequent words are. Words that are never predicted always start at a bias so low that they take no
+probability: no noise would ever push them down.
 """
 
 import math
@@ -43,7 +43,7 @@ class Materials:
 def choose_start(
     work: str | Path, model_settings: ModelSettings, settings: TrainingSettings, vocabulary_size: int
 ) -> TrainingSettings:
-    """The settings with `embedding_start` decided: "vectors" if the work folder has some for all words, of that size."""
+    """The settings with `embedding_start` decided: "vectors" if the work folder has fitting ones for all words."""
     if settings.embedding_start is not None:
         return settings
     shape = WordVectors.stored_shape(work)
@@ -60,7 +60,7 @@ def gather_materials(
     base_size: int,
     codes_file: Path | None = None,
 ) -> Materials:
-    """Read all that the model needs from a work folder; raises InputError naming the stage to run if some is missing."""
+    """Read all that the model needs from a work folder; raises InputError naming the stage to run if any is missing."""
     corpus = TokenCorpus.open(work)
     if vocabulary_size > corpus.num_types:
         raise InputError(

@@ -31,8 +31,8 @@ def train(
 ) -> "TrainingSummary | KneserNeySummary":
     """Train a model by its name, such as `lstm-z-w` or `kn3`, and write its folder, by default in `models/` of `work`.
 
-    `settings` are those of `ModelSettings` and `TrainingSettings`, which override the preset, or, for a Kneser-Ney model,
-    those of `train_kneser_ney`. `tune_lr`, `resume`, `base_size` and `codes_file` are for neural models (see
+    `settings` are those of `ModelSettings` and `TrainingSettings`, which override the preset, or, for a Kneser-Ney
+    model, those of `train_kneser_ney`. `tune_lr`, `resume`, `base_size` and `codes_file` are for neural models (see
     `train_neural`); `force` replaces what is there. Raises InputError before training starts for anything that cannot
     work.
     """

@@ -1,7 +1,7 @@
 """Ready-made vectors for a vocabulary: the rows of its words from a word2vec, GloVe or fastText .vec file.
 
-A word takes the row spelled exactly like it, else the row of its lower-case form, else the first row that differs only in
-case. Reads the file once, keeps only what it needs, and reports which words have none.
+A word takes the row spelled exactly like it, else the row of its lower-case form, else the first row that differs only
+in case. Reads the file once, keeps only what it needs, and reports which words have none.
 """
 
 from pathlib import Path

@@ -15,8 +15,8 @@ DEFAULT_VOCABULARY_SIZE = 100_000
 class SkipGramSettings:
     """Settings of `train_skip_gram`; raises InputError for values that cannot be used.
 
-    The text is the first `words` running words in whole sentences (default: all). The result is the same every time only
-    with one thread. The learning rate falls linearly from the first to the last one.
+    The text is the first `words` running words in whole sentences (default: all). The result is the same every time
+    only with one thread. The learning rate falls linearly from the first to the last one.
     """
 
     size: Annotated[int, Option("Dimensions.")] = 200

@@ -1,8 +1,8 @@
-"""Skip-gram with negative sampling (section 3.1, "we first train the true embeddings by word2vec") over the training part.
+"""Skip-gram with negative sampling over the training part (section 3.1, "true embeddings by word2vec").
 
-Gensim trains from a file, in threads without the interpreter's lock. It gets the text in slices of about a million words,
-each written to a temporary file as ids of equal width and trained on once; the learning rate falls linearly over all
-slices of all epochs. So there is progress within an epoch, and the disk holds one slice (about 10 MB) at a time.
+Gensim trains from a file, in threads without the interpreter's lock. It gets the text in slices of about a million
+words, each written to a temporary file as ids of equal width and trained on once; the learning rate falls linearly over
+all slices of all epochs. So there is progress within an epoch, and the disk holds one slice (about 10 MB) at a time.
 Words outside the vocabulary, and `<unk>`, are skipped as in word2vec: the window reaches across them.
 """
 
@@ -44,7 +44,8 @@ def train_skip_gram(
 ) -> WordVectors:
     """Vectors for the first `vocabulary_size` words (default: 100,000, or all if fewer).
 
-    A word that never had a neighbour in training has no vector. Raises InputError for settings that do not fit the corpus.
+    A word that never had a neighbour in training has no vector. Raises InputError for settings that do not fit the
+    corpus.
     """
     settings = settings or SkipGramSettings()
     vocabulary_size = choose_vocabulary_size(corpus, vocabulary_size)

@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 class VectorFile:
-    """An open file of vectors: its `layout`, `compression`, dimensions `size`, and `promised` rows, if it gives them."""
+    """An open file of vectors: its `layout`, `compression`, dimensions `size`, and `promised` rows, if given."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

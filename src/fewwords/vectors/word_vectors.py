@@ -1,9 +1,10 @@
 """The vectors of a vocabulary by rank: row r is the vector of the word with rank r.
 
 Words without a vector have a row of zeros and `has_vector` False. The three special words never have one: they are base
-words, code themselves, and need none. Any other word without one is missing from an imported file, or was never trained;
-the stage that makes codes finds these by `has_vector` and handles them.
-On disk: `vectors/vectors.safetensors` with both arrays, what they were made from, and the fingerprint of the vocabulary.
+words, code themselves, and need none. Any other word without one is missing from an imported file, or was never
+trained; the stage that makes codes finds these by `has_vector` and handles them.
+On disk: `vectors/vectors.safetensors` with both arrays, what they were made from, and the fingerprint of the
+vocabulary.
 """
 
 from collections.abc import Sequence

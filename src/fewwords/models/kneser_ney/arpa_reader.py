@@ -1,4 +1,4 @@
-"""Read an ARPA file of any back-off model into a tree; n-grams may be in any order, but their contexts must be present."""
+"""Read an ARPA file of any back-off model into a tree; n-grams come in any order, but with their contexts."""
 
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from fewwords.vocabulary import SPECIAL_WORDS, UNKNOWN, UNKNOWN_ID, Vocabulary
 def read_arpa(path: str | Path, vocabulary: Vocabulary | None = None) -> KneserNey:
     """Read an ARPA file, compressed or not.
 
-    With a vocabulary, the file must have exactly its words; without one, the words are those of the file in order, after
-    the special words, and have no counts. A file without `<unk>` gives it the probability 0. Raises InputError for a bad file.
+    With a vocabulary, the file must have exactly its words; without one, the words are those of the file in order,
+    after the special words, and have no counts. A file without `<unk>` gives it the probability 0. Raises InputError
+    for a bad file.
     """
     path = Path(path)
     lines = ArpaLines(path)

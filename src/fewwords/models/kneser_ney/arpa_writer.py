@@ -1,6 +1,7 @@
 """Write a model as an ARPA file, which KenLM, SRILM and others read.
 
-Logs are to base 10 with nine digits, enough to read back exactly the same numbers; `<s>`, which is never predicted, has -99.
+Logs are to base 10 with nine digits, enough to read back exactly the same numbers; `<s>`, which is never predicted, has
+-99.
 """
 
 import gzip

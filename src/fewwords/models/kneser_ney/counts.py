@@ -25,7 +25,8 @@ PIECE_ROWS = 1 << 20
 class NgramCounts:
     """The n-grams of one order in ascending order, with their counts.
 
-    `padding` are the rows that start with `<s>` `<s>`: they help to find the lower orders and are not n-grams of this one.
+    `padding` are the rows that start with `<s>` `<s>`: they help to find the lower orders and are not n-grams of this
+    one.
     """
 
     keys: Keys

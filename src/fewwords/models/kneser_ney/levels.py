@@ -27,7 +27,7 @@ Float64s = NDArray[np.float64]
 
 @dataclass
 class Level:
-    """The n-grams of one order that are kept: `keys` and their `rows`, ascending, the last `words`, `probs`, all [rows].
+    """The kept n-grams of one order: `keys` and their `rows`, ascending, the last `words`, `probs`, all [rows].
 
     `suffixes`: the row, one order below, of each n-gram without its first word. `starts` [rows + 1] and `backoffs`
     [rows] belong to the order above: where the children of each n-gram start, and its back-off weight.
@@ -80,7 +80,8 @@ def next_level(
 ) -> Level:
     """The level above `lower`, which is above `lowest`; fills in the starts and back-off weights of `lower`.
 
-    `kept` [rows of `ngrams`] says which n-grams stay; their contexts must be in `lower`. The last level has no suffixes.
+    `kept` [rows of `ngrams`] says which n-grams stay; their contexts must be in `lower`. The last level has no
+    suffixes.
     """
     if kept is None:
         kept = np.ones(len(ngrams.rows), np.bool_)

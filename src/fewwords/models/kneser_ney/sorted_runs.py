@@ -1,8 +1,8 @@
 """Count equal keys in bounded memory: sort a block, squeeze it, and beyond the budget merge sorted runs from disk.
 
 If everything fits into one block, nothing is written. Otherwise each block becomes a run of distinct keys with their
-counts in a temporary file without a name, which the system removes however the program ends. Runs are written with plain
-writes, so that a full disk is an ordinary OSError, and read through memory maps.
+counts in a temporary file without a name, which the system removes however the program ends. Runs are written with
+plain writes, so that a full disk is an ordinary OSError, and read through memory maps.
 """
 
 import tempfile

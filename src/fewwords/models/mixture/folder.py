@@ -20,7 +20,7 @@ FORMAT = "fewwords mix 1"
 
 
 def save_mixture(folder: Path, mixture: "Mixture", components: Sequence[Path], card: str) -> None:
-    """Write the folder of a mixture, with copies of the folders of its `components`; `card` is the text of its README."""
+    """Write the folder of a mixture, with copies of its `components`' folders; `card` is the text of its README."""
 
     def write_files(building: Path) -> None:
         for number, component in enumerate(components, 1):

@@ -1,8 +1,8 @@
 """The weights of a mixture, p(w|h) = sum_i weight_i p_i(w|h), tuned by expectation maximisation on held-out text.
 
-A round multiplies each weight by its gain, the mean over the targets of p_i / p; the likelihood never falls. It is concave in
-the weights, so there is one best value, and by Jensen's inequality the mean of ln p is below it by at most the log of
-the largest gain. That bound decides when to stop.
+A round multiplies each weight by its gain, the mean over the targets of p_i / p; the likelihood never falls. It is
+concave in the weights, so there is one best value, and by Jensen's inequality the mean of ln p is below it by at most
+the log of the largest gain. That bound decides when to stop.
 """
 
 from collections.abc import Sequence

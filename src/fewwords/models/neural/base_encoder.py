@@ -27,7 +27,7 @@ class BaseEncoder(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, vectors: Tensor, state: EncoderState | None = None) -> tuple[Tensor, EncoderState]:
-        """Contexts [T, num_sentences, size] after each of the vectors [T, num_sentences, input_size], and the last state."""
+        """Contexts [T, num_sentences, size] after each vector [T, num_sentences, input_size], and the last state."""
 
     @classmethod
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The folder of a neural model: `model.safetensors`, `codes.safetensors` if coded, `words.tsv`, `model.json`, a card."""
+"""A neural model's folder: `model.safetensors`, `codes.safetensors` if coded, `words.tsv`, `model.json`, a card."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A neural language model of three subnets (figure 1): Embedding, Encoding, Prediction, and the normaliser of its training."""
+"""A neural language model: the three subnets of figure 1, Embedding, Encoding, Prediction, and a normaliser."""
 
 from typing import NamedTuple
 

@@ -1,9 +1,9 @@
-"""What a neural model costs in numbers (tables 1 and 4): parameters by part, values of the codes, with and without codes.
+"""The numbers that a neural model stores (tables 1 and 4): parameters by part, and codes; with and without codes.
 
-Table 1: Embedding VE, Encoding 4(CE + C^2 + C), Prediction V(C + 1). Coded: BE and BC, biases V or B, and for each non-zero
-of a rare word's code an index and a value; base words code themselves and cost nothing. The codes are counted once,
-because embedding and output share them. PyTorch's LSTM has a second bias vector, 4C more per layer, which is not in the
-paper's formula: `Memory.total` counts what is there, `Memory.paper_total` as table 1 does.
+Table 1: Embedding VE, Encoding 4(CE + C^2 + C), Prediction V(C + 1). Coded: BE and BC, biases V or B, and for each
+non-zero of a rare word's code an index and a value; base words code themselves and cost nothing. The codes are counted
+once, because embedding and output share them. PyTorch's LSTM has a second bias vector, 4C more per layer, which is not
+in the paper's formula: `Memory.total` counts what is there, `Memory.paper_total` as table 1 does.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A neural language model in use: a trained network with its vocabulary and text rules, behind the interface of all models.
+"""A neural language model in use: a trained network with vocabulary and text rules, behind the `Model` interface.
 
 Probabilities are normalised explicitly over the whole vocabulary (equation 1). Sentences of one length go through the
 network together, which changes no sentence's score, because each starts from a new state. A sentence longer than a

@@ -67,7 +67,7 @@ class RecurrentEncoder(BaseEncoder):
         return state[0][-1]
 
     def forward(self, vectors: Tensor, state: EncoderState | None = None) -> tuple[Tensor, EncoderState]:
-        """Contexts [T, num_sentences, size] after each of the vectors [T, num_sentences, input_size], and the last state."""
+        """Contexts [T, num_sentences, size] after each vector [T, num_sentences, input_size], and the last state."""
         before = self.start_state(vectors.shape[1]) if state is None else state
         contexts, after = self.layer(vectors, before if len(before) > 1 else before[0])
         return contexts, after if isinstance(after, tuple) else (after,)

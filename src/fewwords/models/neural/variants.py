@@ -1,7 +1,8 @@
 """The neural models of the paper as values (section 4.3): LSTM-s, LSTM-z, LSTM-z,wb, LSTM-z,w and LBL5 are one class.
 
-`lbl5-w` is LBL5 with coded weights, which the paper did not try. The coded LSTMs use one base matrix for embedding and output
-(tied), which costs no perplexity and halves the base; the rows of the paper's tables are untied, as in the paper.
+`lbl5-w` is LBL5 with coded weights, which the paper did not try. The coded LSTMs use one base matrix for embedding and
+output (tied), which costs no perplexity and halves the base; the rows of the paper's tables are untied, as in the
+paper.
 """
 
 from dataclasses import asdict, dataclass, fields, replace
