@@ -101,7 +101,7 @@ def evaluate(
     word_scores: TextIO | None = None,
     device: str = "cpu",
 ) -> Evaluation:
-    """Evaluate a model folder on `texts` (paths, folders, globs, "-") or, without any, on a part of the corpus in `work`.
+    """Evaluate a model folder on `texts` (paths, folders, globs, "-") or, without any, on a part of `work`'s corpus.
 
     `max_words` limits each text to its first sentences; `word_scores` receives SRILM's debug-2 lines. Raises InputError
     for a model that is incomplete or changed, a corpus with other words, and texts without words.

@@ -63,6 +63,6 @@ def log_probs(layer: Scores, h: Tensor) -> Tensor:
 
 
 def _consume_log_sum(scores: Tensor) -> Tensor:
-    """ln sum_w exp(scores[w]) [N] of scores [words, N], which it overwrites: a new chunk would cost more than the sum."""
+    """ln sum_w exp(scores[w]) [N] of scores [words, N], overwriting them: a new chunk would cost more than the sum."""
     largest = scores.amax(0)
     return scores.sub_(largest).exp_().sum(0).log_().add_(largest)

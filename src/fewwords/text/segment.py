@@ -18,7 +18,7 @@ DUPLICATE = "duplicate"
 
 @dataclass(frozen=True)
 class Limits:
-    """Which sentences are kept: by number of words, and whether to keep Wikipedia's fragments (headings, list items)."""
+    """Which sentences are kept: by number of words, and whether Wikipedia's fragments (headings, list items) are."""
 
     min_words: int = 1
     max_words: int | None = None

@@ -99,7 +99,7 @@ def _check(
         raise InputError(f"n-grams of order {order}: choose an order from 1 to {HIGHEST_ORDER}")
     if len(vocabulary) != part.vocabulary_size:
         raise InputError(
-            f"the part {part.name} is read through {part.vocabulary_size:,} words and the vocabulary has {len(vocabulary):,}; "
+            f"the part {part.name} is read with {part.vocabulary_size:,} words and the vocabulary has {len(vocabulary):,}; "
             "open the part with the size of the vocabulary"
         )
     if memory_mib < 1:

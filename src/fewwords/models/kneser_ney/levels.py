@@ -1,10 +1,11 @@
 """Probabilities and back-off weights of one order from its counts and the next lower order (Chen and Goodman 1999).
 
 With c(h) the sum of the counts c(h w) after a context h, and D(c) the discount of a count c, the interpolated model is
-    p(w | h) = (c(h w) - D(c(h w))) / c(h) + g(h) p(w | h'),   g(h) = (sum of D over the kept + sum of c over the pruned) / c(h),
-with h' the context without its first word. The back-off model leaves g(h) p(w | h') away where h w was seen and gives unseen
-words p(w | h) = b(h) p(w | h') with the b(h) that makes the sum one. Single words are always interpolated with the uniform
-distribution over all words but `<s>`.
+    p(w | h) = (c(h w) - D(c(h w))) / c(h) + g(h) p(w | h'),
+    g(h) = (sum of D over the kept + sum of c over the pruned) / c(h),
+with h' the context without its first word. The back-off model drops g(h) p(w | h') where h w was seen and gives unseen
+words p(w | h) = b(h) p(w | h') with the b(h) that makes the sum one. Single words are always interpolated with the
+uniform distribution over all words except `<s>`.
 """
 
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ from fewwords.vocabulary import Vocabulary
 
 @dataclass(eq=False)
 class Mixture(Model):
-    """Models over one vocabulary that predict the same targets, with a weight each; `made_from` says how they were mixed.
+    """Models over one vocabulary that predict the same targets, each with a weight; `made_from` says how it was made.
 
     Text rules are those of the first component that has some. Raises InputError for weights that are not a
     distribution, ValueError for components that cannot be mixed.

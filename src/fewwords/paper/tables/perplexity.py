@@ -1,4 +1,4 @@
-"""Table 3, perplexity: at the paper's size, with the small budget, with budgets between, and all figures of each cell."""
+"""Table 3, perplexity: at the paper's size, with the small budget, in between, and all figures of each cell."""
 
 from collections.abc import Iterable, Sequence
 
