@@ -152,8 +152,11 @@ BAD = {
     "binary cut within a row": (HEADER + binary_rows()[:-3], "row 7: the file ends within it; 7 rows were promised"),
     "binary cut between rows": (HEADER + binary_rows()[:-30], "ends after 6 of the 7 rows"),
     "binary with NaN": (b"1 2\nthe " + struct.pack("<2f", 1, np.nan), "row 1: 'the' has a NaN"),
-    "binary with more": (b"1 2\n" + b"the " + struct.pack("<4f", 1, -2, 3, 4), "row 2: more data after the 1 rows"),
-    "binary, not vectors": (damaged(text_rows()) * 20, "binary, and without the first line"),
+    "binary with more": (
+        b"1 2\n" + b"the " + struct.pack("<4f", 1, -2, 3, 4),
+        "row 2: more data after the promised 1 rows",
+    ),
+    "binary, not vectors": (damaged(text_rows()) * 20, "binary, but without the first line"),
     "binary, no space": (b"9 9\n" + b"\x00\xff" * 1_200_000, "row 1: the word does not end"),
     "zip": (b"PK\x03\x04rest", "a zip archive.*unpack"),
     "pickle": (b"\x80\x04\x95rest", "a Python pickle.*word2vec format"),
