@@ -1,8 +1,9 @@
 """How fast and how good are the solvers of the sparse codes, on real word vectors?
 
-Times all rare words with `exact`, samples of them with `adam` (the paper's) and with scikit-learn, and the floor: the one matrix
-product U^T W that any solver must begin with. All in one run, in turns, medians. Losses are of the same words at the same
-limit of non-zeros. Prints a card and, as its last line, one JSON object. `--million` codes a million synthetic words instead.
+Times all rare words with `exact`, samples of them with `adam` (the paper's) and with scikit-learn, and the floor: the
+one matrix product U^T W that any solver must start with. All in one run, in turns, medians. Losses are of the same
+words at the same limit of non-zeros. Prints a card and, as its last line, one JSON object. `--million` codes a million
+synthetic words instead.
 """
 
 import argparse
@@ -38,7 +39,7 @@ def seconds(function: Any) -> tuple[float, Any]:
 
 
 def load_vectors(work: Path | None, quick: bool) -> NDArray[np.float32]:
-    """Unit vectors of the words that have one, special words first; trained on the built-in corpus when no folder is given."""
+    """Unit vectors of the words that have one, special words first; without a folder, from the built-in corpus."""
     if work is not None:
         vectors = WordVectors.load(work)
     else:
@@ -76,7 +77,7 @@ def limited(vectors: NDArray[np.float32], num_base: int, limit: int | None, solv
 
 
 def keep_largest(codes: SparseCodes, limit: int) -> SparseCodes:
-    """The same codes with at most `limit` weights a word, the largest."""
+    """The same codes with only the `limit` largest weights per word."""
     matrix = codes.to_csr().tolil()
     for row in range(codes.num_base, codes.num_words):
         order = np.argsort(matrix.data[row])[::-1][:limit]
@@ -87,7 +88,7 @@ def keep_largest(codes: SparseCodes, limit: int) -> SparseCodes:
 
 
 def million(num_words: int) -> None:
-    """Code synthetic words, each a mixture of a few base words and noise, and tell time and memory."""
+    """Code synthetic words, each a mixture of a few base words and noise, and print time and memory."""
     random = np.random.default_rng(1)
     num_base, size = NUM_SPECIAL + 8000, 200
     vectors = np.empty((num_base + num_words, size), np.float32)
@@ -101,7 +102,7 @@ def million(num_words: int) -> None:
     taken, codes = seconds(lambda: limited(vectors, num_base, LIMIT))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"{num_words:,} words over 8,000 base words: {taken:.0f} s, {codes.nonzeros_per_rare_word:.1f} non-zeros a word"
+        f"{num_words:,} words over 8,000 base words: {taken:.0f} s, {codes.nonzeros_per_rare_word:.1f} non-zeros per word"
     )
     print(f"peak memory {peak:,.0f} MiB, of which {before:,.0f} were there before (the vectors themselves)")
     print(
@@ -146,7 +147,7 @@ def main() -> None:
     def loss(codes: SparseCodes) -> float:
         return float(fitting_loss(codes, base, rare[chosen]).mean())
 
-    # Of a word with no base word within a right angle the best code is empty; it gets its nearest word, and cannot be optimal.
+    # The best code of a word with no base word within a right angle is empty; it gets its nearest word, so is not optimal.
     alone = np.concatenate([(block @ base.T).max(axis=1) <= 0 for block in np.array_split(rare, len(rare) // 2048 + 1)])
     residual = optimality_residual(codes, base, rare, on_support=True)[~alone].max()
     exact_on_fewer = float(fitting_loss(exact, base, rare[chosen])[:num_sklearn].mean())

@@ -1,8 +1,8 @@
-"""How fast are explicitly normalised log-probabilities over a large vocabulary, coded against dense, and what memory do they take?
+"""Speed and memory of explicitly normalised log-probabilities over a large vocabulary, coded against dense.
 
-Prints a card and, as its last line, one JSON object. Each measurement is a child process of its own; they take turns, and
-the medians are told. `--work` takes the sparse codes of a work folder where it has some for the vocabulary size;
-otherwise codes are made up, with 5 to 8 non-zeros a word. 8,000 base words, contexts of 200 values.
+Prints a card and, as its last line, one JSON object. Each measurement is its own child process; they take turns, and
+medians are reported. `--work` takes the sparse codes of a work folder if it has some for the vocabulary size;
+otherwise codes are made up, with 5 to 8 non-zeros per word. 8,000 base words, contexts of 200 values.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def made_up_codes(num_words: int) -> "SparseCodes":
     slice_size = BASE_SIZE // 8
 
     def block(num_rare: int) -> CodedBlock:
-        # one base word from each of eight slices, so that none comes twice
+        # one base word from each of eight slices, so that none is repeated
         indices = random.integers(0, slice_size, (num_rare, 8)) + np.arange(8) * slice_size
         values = (random.random((num_rare, 8)) ** 2 * 0.5 + 0.01).astype(np.float32)
         return indices, values, random.integers(5, 9, num_rare)
@@ -70,7 +70,7 @@ def run_child(kind: str, num_words: int, seconds: float, codes_path: str) -> Non
 
 
 def peak_mib() -> float:
-    """The largest memory that this process has had."""
+    """The peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -83,7 +83,7 @@ def child(kind: str, num_words: int, seconds: float, codes_path: str) -> dict[st
 
 
 def find_codes(work: Path | None, num_words: int) -> str:
-    """The codes of a work folder for that vocabulary size; nothing when it has none."""
+    """The codes of a work folder for that vocabulary size; empty if it has none."""
     from fewwords.work_folder import codes_folder
 
     found = sorted(codes_folder(work).glob(f"v{num_words}-b*.safetensors")) if work else []
@@ -93,7 +93,7 @@ def find_codes(work: Path | None, num_words: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under a minute: less time, fewer repetitions")
-    parser.add_argument("--work", type=Path, help="a prepared folder, whose codes are taken where they fit")
+    parser.add_argument("--work", type=Path, help="a prepared folder, whose codes are used where they fit")
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:

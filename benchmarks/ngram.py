@@ -1,8 +1,8 @@
-"""How fast is Kneser-Ney: words a second while estimating and while scoring, and the peak of memory?
+"""How fast is Kneser-Ney: words per second while estimating and while scoring, and peak memory?
 
-A 3-gram model over 22,000 words (or as many as there are) of the first words of the training part, scored on the same words
-again. Each estimation is a child process of this one run; medians. Where the optional module `kenlm` is installed, its speed
-on the same sentences and the same ARPA file stands beside. Prints a card and, as its last line, one JSON object.
+A 3-gram model over 22,000 words (or all if fewer) of the first words of the training part, scored on the same words.
+Each estimation is a child process of this one run; medians. If the optional module `kenlm` is installed, its speed on
+the same sentences and the same ARPA file is shown beside. Prints a card and, as its last line, one JSON object.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def run_child(work: Path, num_words: int, save: Path | None) -> None:
 
 
 def kenlm_speed(work: Path, folder: Path, num_words: int) -> float | None:
-    """Words a second of KenLM's own Python module, or None without it."""
+    """Words per second of KenLM's own Python module, or None without it."""
     if importlib.util.find_spec("kenlm") is None:
         return None
     import kenlm  # type: ignore[import-not-found]

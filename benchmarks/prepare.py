@@ -1,7 +1,8 @@
-"""How fast is `fewwords prepare`, against merely decompressing and splitting the same file?
+"""How fast is `fewwords prepare`, compared with just decompressing and splitting the same file?
 
-Prints a card and, as its last line, one JSON object. Everything is measured in child processes of this one run, in turns,
-and told as medians. `--work` takes the sources of a prepared corpus (the first one, and the first four for memory).
+Prints a card and, as its last line, one JSON object. Everything is measured in child processes of this one run, in
+turns, and reported as medians. `--work` takes the sources of a prepared corpus (the first one, and the first four for
+memory).
 """
 
 import argparse
@@ -29,7 +30,7 @@ def read_text(source: Source) -> bytes:
 
 
 def slices_of(sources: list[Source], folder: Path, quick: bool) -> list[Path]:
-    """Up to four compressed files of equal kind: the sources themselves, or pieces of them when quick."""
+    """Up to four compressed files of the same kind: the sources themselves, or pieces of them if `quick`."""
     files = [source.paths[0] for source in sources if len(source.paths) == 1][:4]
     if len(files) == 4 and not quick:
         return files

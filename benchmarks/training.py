@@ -1,8 +1,8 @@
-"""How fast do the models train, against the bare LSTM, the full softmax and the adaptive softmax?
+"""How fast do the models train, compared with the bare LSTM, the full softmax and the adaptive softmax?
 
 Whole training steps (data, forward, backward, clipping, optimiser) on the same batches, in one run, in turns, medians
 of words per second. A last turn runs beside a process that keeps one core busy, as on a shared machine. `--work` gives
-real text and codes; where it has too few words, and without it, tokens follow Zipf's law with lengths like real
+real text and codes; without it, or if it has too few words, tokens follow Zipf's law with lengths like real
 sentences' and codes have as many non-zeros as real ones. Prints a card and, as its last line, one JSON object.
 """
 
@@ -75,7 +75,7 @@ def codes_of(work: Path | None, size: int, real: bool) -> SparseCodes:
 
 
 class Bare:
-    """The LSTM alone, forward and backward, on batches of the same shapes: the limit."""
+    """The LSTM alone, forward and backward, on batches of the same shapes: the upper limit."""
 
     def __init__(self, part: Part, batch_words: int) -> None:
         self._batches = part.batches(batch_words)
@@ -89,7 +89,7 @@ class Bare:
 
 
 class Adaptive:
-    """The same LSTM with torch's adaptive softmax, dense embedding, and Adam; `cutoffs` begin with the size of its head."""
+    """The same LSTM with torch's adaptive softmax, dense embedding and Adam; the first of `cutoffs` is its head."""
 
     def __init__(self, part: Part, batch_words: int, cutoffs: list[int]) -> None:
         self._batches = part.batches(batch_words)
@@ -145,7 +145,7 @@ def contenders(work: Path | None, folder: Path) -> Iterator[tuple[str, Callable[
     yield "one_noise_group_words_per_second_50k", Training("lstm-z-w", large, vocabulary, coded, one_group).step, 10
     per_position = TrainingSettings(loss="nce-per-position")
     yield "per_position_words_per_second_50k", Training("lstm-z-w", large, vocabulary, coded, per_position).step, 5
-    # a head of the words that are the base of the codes, and the small head that makes torch's softmax fastest
+    # a head of the base words of the codes, and the small head with which torch's softmax is fastest
     yield "adaptive_words_per_second_50k", Adaptive(large, batch, [8000, 20_000]).step, 3
     yield "adaptive_small_head_words_per_second_50k", Adaptive(large, batch, [2000, 10_000]).step, 3
     full = TrainingSettings(loss="softmax")

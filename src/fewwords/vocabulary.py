@@ -1,8 +1,8 @@
 """The vocabulary: words by rank, their counts, the special words.
 
-Ranks go by falling count over the training part, ties by code point; the three special words come first. A word's rank is
-its id everywhere, so a vocabulary of V words is simply the first V ranks, the special words included, and any rank past V
-reads as `<unk>`. On disk it is `words.tsv`: rank, word and count, separated by tabs.
+Words are ranked by falling count in the training part, ties by code point; the three special words come first. A
+word's rank is its id everywhere, so a vocabulary of V words is simply the first V ranks, special words included, and
+any rank past V reads as `<unk>`. On disk it is `words.tsv`: rank, word and count, separated by tabs.
 """
 
 import hashlib
@@ -44,11 +44,11 @@ class Vocabulary:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the words in their order: two vocabularies with the same fingerprint give words the same ids."""
+        """A hash of the words in order: vocabularies with the same fingerprint give words the same ids."""
         return hashlib.sha256("\n".join(self.words).encode()).hexdigest()
 
     def encode(self, words: Iterable[str]) -> list[int]:
-        """The ids of words; those that are not in the vocabulary become `<unk>`."""
+        """The ids of words; those outside the vocabulary become `<unk>`."""
         return [self.ids.get(word, UNKNOWN_ID) for word in words]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
@@ -56,10 +56,10 @@ class Vocabulary:
         return [self.words[rank] for rank in ids]
 
     def head(self, size: int) -> "Vocabulary":
-        """The first `size` words, special words included, with `<unk>` taking over the counts of the rest."""
+        """The first `size` words, special words included, with the counts of the rest added to `<unk>`."""
         if not NUM_SPECIAL < size <= len(self):
             raise InputError(
-                f"a vocabulary of {size:,} words was asked for, but there are {len(self):,}, of which {NUM_SPECIAL} are "
+                f"a vocabulary of {size:,} words was asked for, but there are {len(self):,}, {NUM_SPECIAL} of them "
                 f"special; choose a size from {NUM_SPECIAL + 1} to {len(self):,}"
             )
         counts = self.counts[:size].copy()
@@ -74,7 +74,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: Path, size: int | None = None) -> "Vocabulary":
-        """Read `words.tsv`, or its first `size` words; raises InputError naming the first line that is wrong."""
+        """Read `words.tsv`, or its first `size` words; raises InputError naming the first bad line."""
         words: list[str] = []
         counts: list[int] = []
         try:

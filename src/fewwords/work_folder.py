@@ -1,6 +1,6 @@
-"""The work folder: everything for one corpus, and where it lies.
+"""The work folder: where everything for one corpus is kept.
 
-corpus/  vectors/  codes/  models/  the stages, each from those before it
+corpus/  vectors/  codes/  models/  the stages, each made from the ones before
 paper/   report/                    the experiments of section 4, and their report
 """
 
@@ -23,12 +23,12 @@ def codes_folder(work: str | Path) -> Path:
 
 
 def codes_path(work: str | Path, vocabulary_size: int | str, base_size: int | str, suffix: str = "") -> Path:
-    """The codes of V words over B base words; `suffix` tells codes of other settings apart."""
+    """The codes of V words over B base words; `suffix` tells apart codes made with other settings."""
     return codes_folder(work) / f"v{vocabulary_size}-b{base_size}{suffix}.safetensors"
 
 
 def model_folder(work: str | Path, name: str, vocabulary_size: int) -> Path:
-    """The model of that name, unless another place is given for it."""
+    """The default folder of the model of that name."""
     return Path(work) / "models" / f"{name}-v{vocabulary_size}"
 
 
@@ -48,7 +48,7 @@ def cell_model_folder(work: str | Path, cell_name: str) -> Path:
 
 
 def cell_log_path(work: str | Path, cell_name: str) -> Path:
-    """What an experiment said while it ran."""
+    """The log of an experiment."""
     return paper_folder(work) / "logs" / f"{cell_name}.log"
 
 

@@ -81,9 +81,9 @@ def test_codes_are_found_again_and_belong_to_the_corpus(work: Path) -> None:
 
 def test_one_run_at_a_time_and_no_overwriting(work: Path) -> None:
     made = make_codes(work, 43, NUM_BASE)
-    with pytest.raises(InputError, match="codes are there already; use `force`"):
+    with pytest.raises(InputError, match="there are codes already; use `force`"):
         make_codes(work, 43, NUM_BASE)
-    with lock_folder(work, "codes"), pytest.raises(InputError, match="another fewwords codes is at work"):
+    with lock_folder(work, "codes"), pytest.raises(InputError, match="another fewwords codes is running"):
         make_codes(work, 43, NUM_BASE, force=True)
     content = made.path.read_bytes()
     make_codes(work, 43, NUM_BASE, force=True)

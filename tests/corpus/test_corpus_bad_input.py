@@ -84,7 +84,7 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
     "damaged gzip": (b"\x1f\x8b" + b"damage" * 9, "damaged gzip", "download the file again"),
     "wrong checksum": (gzip.compress(GOOD.encode())[:-8] + bytes(8), "damaged gzip", "download the file again"),
     "more after gzip": (gzip.compress(GOOD.encode()) + b"more", "are not gzip", "download the file again"),
-    "dump cut in a page": (DUMP[:-50].encode(), "in the middle of page 'Owl'", "fetch it again"),
+    "dump cut in a page": (DUMP[:-50].encode(), "in the middle of page 'Owl'", "download it again"),
     "dump cut between pages": (DUMP.removesuffix("</mediawiki>\n").encode(), "dump is cut short", "download it again"),
     "dump without pages": (b"<mediawiki>\n<siteinfo></siteinfo>\n</mediawiki>", "no words at all", "check"),
     "cut JSON": (b'{"text": "One two three four five six."}\n{"text": "One tw', "line 2", "cut or damaged"),
@@ -138,7 +138,7 @@ def test_invalid_utf8_is_replaced_and_counted(tmp_path: Path, command: Command) 
     path.write_bytes(GOOD.encode() + b"A caf\xe9 is here. \x80 Some more. Cut \xe2\x82 here. Said \xef\xbf\xbd so.\n")
     outcome = command("prepare", path, "--work", tmp_path / "work", "-j", 1)
     assert outcome.code == 0
-    assert f"{path}: 3 invalid UTF-8 sequences were replaced (--strict stops there)" in outcome.err
+    assert f"{path}: 3 invalid UTF-8 sequences were replaced (--strict would stop there)" in outcome.err
     description = TokenCorpus.open(tmp_path / "work").description
     assert description["invalid_utf8"] == description["sources"][0]["invalid_utf8"] == 3
 
@@ -330,7 +330,7 @@ def test_a_second_run_at_the_same_time(
     tmp_path: Path, at_work: "subprocess.Popen[bytes]", good: Path, command: Command
 ) -> None:
     work = tmp_path / "work"
-    check_refused(command("prepare", good, "--work", work), str(work), "another fewwords prepare is at work", "wait")
+    check_refused(command("prepare", good, "--work", work), str(work), "another fewwords prepare is running", "wait")
     out, err = at_work.communicate(timeout=60)
     assert at_work.returncode == 0, err
     assert b"running words" in out
@@ -377,7 +377,7 @@ def test_a_complete_corpus_is_not_overwritten(
     assert command("prepare", good, "--work", work, "-j", 1).code == 0
     before = folder_bytes(work)
     outcome = command("prepare", good, "--work", work, "--seed", 2)
-    check_refused(outcome, str(work / "corpus"), "there already", "--force")
+    check_refused(outcome, str(work / "corpus"), "there is a prepared corpus already", "--force")
     assert folder_bytes(work) == before
     assert command("prepare", good, "--work", work, "-j", 1, "--seed", 2, "--force").code == 0
     assert TokenCorpus.open(work).description["settings"]["seed"] == 2

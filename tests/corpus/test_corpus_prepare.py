@@ -378,7 +378,7 @@ def test_the_corpus_opens_from_the_work_folder_and_from_its_own(corpus: TokenCor
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sources": []}, "no source was named"),
+        ({"sources": []}, "no source given"),
         ({"sources": ["text"], "train": ["text"], "dev": ["text"]}, "not both"),
         ({"train": ["text"]}, "`train` and `dev`"),
         ({"dev": ["text"]}, "`train` and `dev`"),

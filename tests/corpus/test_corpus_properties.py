@@ -145,7 +145,7 @@ def test_the_short_cut_for_any_chunk_of_its_shape(chunks: list[str], following: 
 @given(PROSE)
 def test_a_small_memory_changes_nothing(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks_module, "_REMEMBERED_CHUNKS", 2)
+        patch.setattr(chunks_module, "_MOST_CACHED_CHUNKS", 2)
         forgetful = SentenceSplitter().sentences(text)
     assert forgetful == SentenceSplitter().sentences(text)
 

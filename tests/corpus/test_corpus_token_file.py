@@ -67,14 +67,14 @@ def test_a_cut_or_longer_file_is_refused(path: Path, sentences: list[list[int]],
         st.one_of(st.integers(0, len(content) - 1).map(lambda end: content[:end]), st.just(content + b"x"))
     )
     path.write_bytes(wrong)
-    with pytest.raises(InputError, match=r"not a whole token file.*run fewwords\.prepare\(sources, force=True\)"):
+    with pytest.raises(InputError, match=r"not a complete token file.*run fewwords\.prepare\(sources, force=True\)"):
         TokenFile(path)
 
 
 @given(st.binary(max_size=100))
 def test_garbage_is_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    with pytest.raises(InputError, match="not a whole token file"):
+    with pytest.raises(InputError, match="not a complete token file"):
         TokenFile(path)
 
 
@@ -112,7 +112,7 @@ def test_a_header_written_by_hand_is_read(path: Path) -> None:
 )
 def test_a_header_that_does_not_fit_is_refused(path: Path, layout: object) -> None:
     with_header(path, layout, BODY)
-    with pytest.raises(InputError, match="not a whole token file"):
+    with pytest.raises(InputError, match="not a complete token file"):
         TokenFile(path)
 
 

@@ -142,8 +142,8 @@ def test_file_without_unknown_word(tmp_path: Path, capsys: pytest.CaptureFixture
         ("-0.25\ta b", "-0.25\ta", "line 15: 2 fields, but a line of 2-grams has 3"),
         ("-0.25\ta b", "-0.25\ta b\t0.1", "line 15: 4 fields, but a line of 2-grams has 3"),
         ("-0.25\ta b", "-0.25\ta c", "line 15: the word 'c' is not among the 1-grams"),
-        ("-0.25\ta b", "-0.25\t<s> b", "line 15: this n-gram stands here for the second time"),
-        ("-0.6\ta\t0.2", "-0.6\tb\t0.2", "line 11: this n-gram stands here for the second time"),
+        ("-0.25\ta b", "-0.25\t<s> b", "line 15: this n-gram occurs for the second time"),
+        ("-0.6\ta\t0.2", "-0.6\tb\t0.2", "line 11: this n-gram occurs for the second time"),
         ("-0.6\ta\t0.2", "-0.6\ta\tnan", "line 11: the back-off weight is not a finite number"),
         ("-0.6\ta\t0.2", "\n-0.6\ta\t0.2", "line 12: an n-gram after the blank line"),
         ("-0.5\t</s>\n", "-0.5\tend\n", "'</s>' is missing among the 1-grams"),
@@ -202,6 +202,6 @@ def test_words_that_an_arpa_file_cannot_hold(tmp_path: Path) -> None:
     model = make_model()
     words = [*model.vocabulary.words[:-1], "two words"]
     odd = KneserNey(Vocabulary(words, model.vocabulary.counts), model.trie, model.settings)
-    with pytest.raises(InputError, match="'two words' holds a blank"):
+    with pytest.raises(InputError, match="'two words' contains a space"):
         write_arpa(odd, tmp_path / "model.arpa")
     assert not list(tmp_path.iterdir())

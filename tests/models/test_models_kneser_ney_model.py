@@ -122,13 +122,16 @@ def break_arrays(folder: Path, **changes: np.ndarray) -> None:
         (lambda folder: (folder / "model.json").write_text("{"), "not valid JSON"),
         (lambda folder: break_json(folder, format="fewwords model 1"), "not those of a neural model"),
         (lambda folder: break_json(folder, vocabulary="0"), "not the vocabulary"),
-        (lambda folder: break_json(folder, ngrams=[SIZE, 3, 4]), "do not belong together"),
+        (lambda folder: break_json(folder, ngrams=[SIZE, 3, 4]), "its arrays do not match"),
         (
             lambda folder: (folder / "model.safetensors").write_bytes(b"x" * 99),
             "not the file that model.json describes",
         ),
-        (lambda folder: break_arrays(folder, log10_probs=np.zeros(3, np.float32)), "do not belong together"),
-        (lambda folder: break_arrays(folder, log10_probs=np.zeros(3, np.float64)), "log10_probs is no float32 vector"),
+        (lambda folder: break_arrays(folder, log10_probs=np.zeros(3, np.float32)), "its arrays do not match"),
+        (
+            lambda folder: break_arrays(folder, log10_probs=np.zeros(3, np.float64)),
+            "log10_probs is not a float32 vector",
+        ),
         (
             lambda folder: break_arrays(
                 folder, words=np.full_like(load_file(folder / "model.safetensors")["words"], 99)

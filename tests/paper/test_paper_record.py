@@ -60,7 +60,7 @@ def test_a_perplexity_that_is_no_number_is_none(ppl: float | None) -> None:
         ({"curve": [{"words": 5}, {"words": "five"}]}, "curve[1].words is 'five'"),
         ({"curve": [{"steps": 5}]}, "curve[0].words is missing"),
         ({"control": {"table": "codes"}}, "control.setting is missing"),
-        ({"control": "codes"}, "control is no object"),
+        ({"control": "codes"}, "control is not an object"),
         ({"corpus": {"train.tokens": 5}}, "corpus.train.tokens is 5"),
         ({"memory": {"embedding": 1}}, "memory does not add up"),
     ],

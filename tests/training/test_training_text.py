@@ -82,7 +82,7 @@ def test_a_run_reads_the_very_words_that_kneser_ney_counts(
     num_passes = epochs or 1
     assert found == Counter({sentence: num_passes * count for sentence, count in expected.items()})
     assert summary.words == num_passes * (max_words - 1)
-    assert "they are all used" not in capsys.readouterr().err
+    assert "all are used" not in capsys.readouterr().err
     counted, told = counted_by_kneser_ney(part, corpus.vocabulary(), max_words, monkeypatch)
     assert counted == expected
     assert (told["words"], told["sentences"]) == (max_words - 1, num_sentences)
@@ -95,5 +95,5 @@ def test_more_words_than_there_are_means_all_and_is_told(work, read_in_training,
     found, summary = read_in_training("lstm-z", words=words)
     assert found == Counter(tuple(sentence.tolist()) for sentence in part.sentences())
     assert summary.words == part.num_words
-    told = f"the training part has only {part.num_words:,} words: they are all used"
+    told = f"the training part has only {part.num_words:,} words; all are used"
     assert (told in capsys.readouterr().err) == (words is not None)

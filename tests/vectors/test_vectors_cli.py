@@ -119,12 +119,12 @@ def test_the_stage_from_python(work, tmp_path):
     made = make_vectors(work, SkipGramSettings(size=4, epochs=1, threads=1), vocabulary_size=10)
     assert WordVectors.load(work).values.tobytes() == made.values.tobytes()
     assert made.values.shape == (10, 4)
-    with pytest.raises(InputError, match="vectors are there already; use `force`"):
+    with pytest.raises(InputError, match="there are vectors already; use `force`"):
         make_vectors(work, SkipGramSettings(size=4, epochs=1, threads=1))
     (tmp_path / "glove.txt").write_text("house 1 2\nTREE 3 4\n")
     with pytest.raises(InputError, match="for training only"):
         make_vectors(work, SkipGramSettings(), import_file=tmp_path / "glove.txt", force=True)
     assert make_vectors(work, import_file=tmp_path / "glove.txt", force=True).size == 2
-    with lock_folder(work, "vectors"), pytest.raises(InputError, match="another fewwords vectors is at work"):
+    with lock_folder(work, "vectors"), pytest.raises(InputError, match="another fewwords vectors is running"):
         make_vectors(work, SkipGramSettings(size=4, epochs=1, threads=1), force=True)
     assert WordVectors.load(work).size == 2

@@ -116,7 +116,7 @@ def test_says_which_words_have_none(tmp_path, capsys):
     path.write_bytes(LAYOUTS["GloVe"])
     import_vectors(path, VOCABULARY)
     log = capsys.readouterr().err
-    assert "GloVe text, 7 rows of 6 values; 4 of 5 words have a vector, 1 of them that of a form in other case" in log
+    assert "GloVe text, 7 rows of 6 values; 4 of 5 words have a vector, 1 of them from a form in different case" in log
     assert "1 words (5.00% of running words) have none; the most frequent: missing" in log
 
 
@@ -131,30 +131,33 @@ def damaged(data):
 
 
 BAD = {
-    "empty": (b"", "it is empty"),
-    "only newlines": (b"\n\n", "it is empty"),
+    "empty": (b"", "the file is empty"),
+    "only newlines": (b"\n\n", "the file is empty"),
     "no dimensions": (b"3 0\nthe\n", "line 1: vectors of 0 dimensions"),
     "too many dimensions": (b"3 999999999\nthe 1\n", "line 1: vectors of 999999999 dimensions"),
     "too few values": (b"2 3\nthe 1 2 3\nparis 1 2\n", "line 3: 2 values instead of 3"),
     "too few values of a wanted word": (b"2 3\nthe 1 2 3\nparis  1 2\n", "line 3: 'paris' has 2 values instead of 3"),
     "too many values": (b"the 1.0 2.0\nx 1.0 2.0\nparis 1.0 2.0 3.0\n", "line 3: 3 values instead of 2"),
     "a first line of other size": (b"2 4\nthe 1 2 3\nparis 1 2 3\n", "line 2: 3 values instead of 4"),
-    "no number": (b"the 1 2\nparis 1 two\n", "line 2: 'paris' has a value that is no number"),
+    "no number": (b"the 1 2\nparis 1 two\n", "line 2: 'paris' has a value that is not a number"),
     "NaN": (b"2 2\nthe 1 nan\nparis 1 2\n", "line 2: 'the' has a NaN or infinite value"),
     "infinite": (b"the 1 2\nparis -inf 2\n", "line 2: 'paris' has a NaN or infinite value"),
     "too large for 32 bits": (b"the 1 2\nparis 1e300 2\n", "line 2: 'paris' has a NaN or infinite value"),
     "fewer rows than promised": (b"3 2\nthe 1 2\nparis 1 2\n", "ends after 2 of the 3 rows"),
     "no rows": (b"3 2\n", "ends after 0 of the 3 rows"),
-    "no word in common": (b"der 1 2\ndie 1 2\n", "none of its 2 words is a word of the corpus"),
+    "no word in common": (b"der 1 2\ndie 1 2\n", "none of its 2 words is in the corpus"),
     "prose": (b"It was a dark and stormy night.\nThe rain fell.\n", "line 1: lines are not a word and its numbers"),
     "words alone": (b"the\nparis\n", "line 1: lines are not a word and its numbers"),
     "one endless line": (b"the " + b"1 " * 600_000 + b"\n", "line 1: longer than 1,048,576 bytes"),
     "binary cut within a row": (HEADER + binary_rows()[:-3], "row 7: the file ends within it; 7 rows were promised"),
     "binary cut between rows": (HEADER + binary_rows()[:-30], "ends after 6 of the 7 rows"),
     "binary with NaN": (b"1 2\nthe " + struct.pack("<2f", 1, np.nan), "row 1: 'the' has a NaN"),
-    "binary with more": (b"1 2\n" + b"the " + struct.pack("<4f", 1, -2, 3, 4), "row 2: more data after the 1 rows"),
-    "binary, not vectors": (damaged(text_rows()) * 20, "binary, and without the first line"),
-    "binary, no blank": (b"9 9\n" + b"\x00\xff" * 1_200_000, "row 1: no end of the word"),
+    "binary with more": (
+        b"1 2\n" + b"the " + struct.pack("<4f", 1, -2, 3, 4),
+        "row 2: more data after the promised 1 rows",
+    ),
+    "binary, not vectors": (damaged(text_rows()) * 20, "binary, but without the first line"),
+    "binary, no space": (b"9 9\n" + b"\x00\xff" * 1_200_000, "row 1: the word does not end"),
     "zip": (b"PK\x03\x04rest", "a zip archive.*unpack"),
     "pickle": (b"\x80\x04\x95rest", "a Python pickle.*word2vec format"),
     "fastText model": (struct.pack("<i", 793712314) + b"rest", "a fastText model.*.vec"),

@@ -75,8 +75,8 @@ def test_vectors_of_two_files_still_load(vectors, vocabulary, tmp_path):
     ("change", "message"),
     [
         ({"format": "fewwords codes 1"}, "not a file of vectors"),
-        ({"made_from": None}, "'made_from' as dict"),
-        ({"vocabulary": None}, "'vocabulary' as str"),
+        ({"made_from": None}, "'made_from' is missing or not of type dict"),
+        ({"vocabulary": None}, "'vocabulary' is missing or not of type str"),
         ({"sha256": "0"}, "truncated or changed"),
     ],
 )
@@ -166,10 +166,10 @@ def test_nearest_words_are_named(vectors, vocabulary):
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("hause", "hause: not a word of the corpus; did you mean house"),
+        ("hause", "hause: not in the corpus; did you mean house"),
         ("House", "did you mean house"),
-        ("qqqq", "not a word of the corpus; choose another"),
-        ("", "not a word"),
+        ("qqqq", "not in the corpus; choose another"),
+        ("", "not in the corpus"),
         ("zebra", "zebra: has no vector"),
         ("<unk>", "special words have no vector"),
         ("later", "word number 8 .* the first 8 have vectors.*vocabulary_size=9"),

@@ -1,4 +1,4 @@
-"""Rare words in a few common ones (section 3.1): each a sparse, non-negative combination of base words.
+"""Rare words as a few common ones (section 3.1): each a sparse, non-negative combination of base words.
 
 `solve_codes` makes codes from word vectors, by the exact solver or by the paper's; `SparseCodes` holds them;
 `random_codes` and `nearest_codes` are controls. Importing this loads neither torch, scipy nor numba.

@@ -1,12 +1,13 @@
 """The kernel of the exact solver: the search for one word's code, atom by atom.
 
 The atom that violates the optimality conditions most joins the support and the weights settle, until none violates
-them or the limit is reached. At the limit, the atoms that violate most are tried in place of the one that is missed
+them or the limit is reached. At the limit, the atoms that violate most are tried in place of the one that matters
 least, as long as the loss falls. Atoms and words have unit length here.
 On a support the weights y solve one positive definite system M y = b (Lawson and Hanson 1974). Without the sum, M
 holds the products of the atoms and b their products with the word. With the sum, M holds the products of the
 differences atom - word, plus one, and b = 1; y divided by its sum is then the point of least length on the affine
-hull (Wolfe 1976), so one Cholesky factor serves both. One file, because the compiler's cache watches one file.
+hull (Wolfe 1976), so one Cholesky factor serves both. All of it is in one file, because the compiler's cache watches
+one file.
 """
 
 from collections.abc import Callable
@@ -21,17 +22,17 @@ OPTIMAL, LIMITED, WITHOUT_NEIGHBOUR, UNFINISHED = 0, 1, 2, 3
 
 # A pivot below this share of its diagonal means that the new atom lies in the span of the support.
 SMALLEST_PIVOT = 1e-14
-# A swap must lower the loss by more than rounding, or two supports could take turns for ever.
+# A swap must lower the loss by more than rounding, or two supports could alternate forever.
 SMALLEST_GAIN = 1e-9
 # The rounding of a float32 product of two unit vectors, with room to spare.
 PRODUCT_ROUNDING = 4e-7
-# Shares of the tolerance: the search stops at violations below the first; the second is what rounding may take.
+# Shares of the tolerance: the search stops at violations below the first; the second allows for rounding.
 # The optimality residual is twice a violation: 2 * (0.4 + 0.1) = 1.
 STOP_SHARE, ROUNDING_SHARE = 0.4, 0.1
-# Atoms per piece of the gradient, so that a piece stays in the first cache while the rows are taken off it.
+# Atoms per piece of the gradient, so that a piece stays in the L1 cache while the rows are subtracted.
 TILE = 2000
 
-# To the compiler a literal 0 is a type of its own, for which it would compile every callee once more.
+# To the compiler a literal 0 is its own type, for which it would compile every callee again.
 ZERO: Any = np.int64(0)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -44,7 +45,7 @@ def _compiled(function: Function) -> Function:
 
 
 class Support(NamedTuple):
-    """The chosen atoms of one word, with room for one past the limit; the first `count` entries are in use."""
+    """The chosen atoms of one word, with room for one more than the limit; the first `count` entries are in use."""
 
     atoms: NDArray[np.int64]  # [room]
     scales: NDArray[np.float64]  # [room] length of the atom over the word's with the sum, else 1
@@ -128,7 +129,7 @@ def _append_atom(
 
 @_compiled
 def _remove_atom(support: Support, count: int, place: int) -> int:
-    """Take the atom at `place` out; returns the new count."""
+    """Remove the atom at `place`; returns the new count."""
     for i in range(place, count - 1):
         support.atoms[i] = support.atoms[i + 1]
         support.scales[i] = support.scales[i + 1]
@@ -174,7 +175,7 @@ def _settle(support: Support, count: int, sum_to_one: bool, squared_length: floa
     while True:
         loss = _solve_support(support, count, sum_to_one, squared_length)
         weights, solution = support.weights, support.solution
-        # Walk from the present weights towards the solution until the first weight is zero.
+        # Move from the present weights towards the solution until the first weight is zero.
         step, leaving = 1.0, ZERO - 1
         for k in range(count):
             if solution[k] <= 0.0:
@@ -190,7 +191,7 @@ def _settle(support: Support, count: int, sum_to_one: bool, squared_length: floa
 
 @_compiled
 def _cheapest_removal(support: Support, count: int) -> int:
-    """The place whose atom is missed least: smallest y_k^2 / (M^-1)_kk, which holds with and without the sum."""
+    """The place whose atom matters least: smallest y_k^2 / (M^-1)_kk, with and without the sum."""
     factor, solution = support.factor, support.solution
     column = np.empty(count)
     best, smallest = ZERO, np.inf
@@ -244,7 +245,7 @@ def _descent_from_vectors(
     count: int,
     descent: NDArray[np.float32],
 ) -> None:
-    """descent [atoms] = atoms @ (word - weights @ atoms[support]), in float64: slower, and nearly free of rounding."""
+    """descent [atoms] = atoms @ (word - weights @ atoms[support]), in float64: slower, with almost no rounding."""
     residual = word.astype(np.float64)
     for k in range(count):
         weight = support.weights[k] * support.scales[k]
@@ -263,7 +264,7 @@ def _descent_from_vectors(
 def _largest_positive(values: NDArray[np.float32]) -> int:
     """The first place of the largest value if that is positive, else -1.
 
-    Positive floats are ordered as their bits are, and the maximum of integers is a vector instruction.
+    Positive floats sort like their bits, and the maximum of integers is a vector instruction.
     """
     bits = values.view(np.int32)
     best = np.int32(0)
@@ -316,7 +317,7 @@ def _search(
     else:
         candidate = _largest_positive(correlations)
         if candidate < 0 or correlations[candidate] <= stop:
-            # The best code is empty, but a word must have one: the nearest atom, made as long as the word.
+            # The best code is empty, but a word must have one: the nearest atom, scaled to the length of the word.
             support.atoms[0] = _nearest(correlations, ratios, True)
             support.scales[0] = support.weights[0] = 1.0
             return 1, WITHOUT_NEIGHBOUR

@@ -1,12 +1,12 @@
 """The paper's solver: Adam on L(x) + alpha_t R1(x) + beta_t R2(x), equations (4) to (7), clipped at zero.
 
-alpha_t and beta_t are set anew at every step, for every word, and are constants in the gradient. At the end values
-under 0.015 of a word's largest become zero. Left to itself this collapses: where the sum is below 1, a smaller sum
-makes a larger alpha_t, which makes the sum smaller, until x = 0. Three things that the paper does not tell keep
-every word alive, and are this file's own choice:
-- x starts at the `num_start` nearest base words, in proportion to their cosines, with the sum 1;
+alpha_t and beta_t are set again at every step, for every word, and are constants in the gradient. At the end, values
+below 0.015 of a word's largest become zero. As it stands this collapses: where the sum is below 1, a smaller sum
+makes a larger alpha_t, which makes the sum smaller, until x = 0. Three measures, which are ours and not in the paper,
+keep every word alive:
+- x starts at the `num_start` nearest base words, in proportion to their cosines, with sum 1;
 - alpha_t and beta_t are at most `cap`, so that x = 0 pushes a word back to any base word of cosine over cap / 2;
-- a word that is empty even so gets its nearest base word, at its own length; `rescued` counts these.
+- a word that still ends up empty gets its nearest base word, scaled to its length; `rescued` counts these.
 """
 
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ def _start(cosines: Any, num_start: int) -> Any:
     import torch
 
     near, places = cosines.topk(min(num_start, cosines.shape[1]), dim=1)
-    # A word with no atom within a right angle still starts somewhere: at its nearest atom.
+    # A word with no atom within a right angle starts at its nearest atom.
     near = near.clamp(min=0.0)
     near[:, 0] = near[:, 0].clamp(min=1e-3)
     return torch.zeros_like(cosines).scatter_(1, places, near / near.sum(dim=1, keepdim=True))
@@ -97,7 +97,7 @@ def _above(x: Any, threshold: float) -> Any:
 
 
 def _descend(x: Any, atoms: Any, words: Any, settings: AdamSettings) -> Iterator[tuple[int, Any]]:
-    """Run Adam on x [n, atoms] in place; yields each step with the losses [n] before it when the trace wants them."""
+    """Run Adam on x [n, atoms] in place; yields each step, with the losses [n] before it where it is traced."""
     import torch
 
     optimiser = torch.optim.Adam([x], lr=settings.learning_rate, fused=True)

@@ -1,7 +1,7 @@
-"""The vectors that codes are made of: checked, brought to unit length, and the base words that may be atoms.
+"""The vectors that codes are made of: checked, scaled to unit length, and the base words that may be atoms.
 
 The special words at rows 0 to num_special - 1 are never atoms, and may have no direction (a zero vector).
-A base word whose vector is zero is no atom either; a rare word must have a direction.
+A base word whose vector is zero is not an atom either; a rare word must have a direction.
 """
 
 from typing import Any
@@ -18,13 +18,13 @@ ROWS_PER_BLOCK = 65_536
 
 
 def check_vectors(vectors: NDArray[Any], num_base: int, num_special: int) -> Vectors:
-    """Refuse vectors [V, E] that cannot be coded, naming the row; returns them as float32, in C order."""
+    """Reject vectors [V, E] that cannot be coded, naming the row; returns them as float32, in C order."""
     if vectors.ndim != 2 or vectors.shape[1] == 0:
         raise InputError(f"vectors: a table of words by dimensions is needed, not the shape {vectors.shape}")
     if num_base < 1:
         raise InputError(f"{num_base} base words: give at least 1")
     if num_special < 0 or num_base <= num_special:
-        raise InputError(f"{num_base} base words: none is left beside {num_special} special words; give more")
+        raise InputError(f"{num_base} base words: none is left after {num_special} special words; give more")
     if num_base >= len(vectors):
         raise InputError(
             f"{num_base} base words: the vocabulary has {len(vectors)} words, so none is left to code; "

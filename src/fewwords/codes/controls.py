@@ -20,7 +20,7 @@ def random_codes(num_words: int, num_base: int, nonzeros: int, seed: int, num_sp
             f"{num_base} base words: give more than {num_special} and fewer than the {num_words} words there are"
         )
     if not 1 <= nonzeros <= num_base - num_special:
-        raise InputError(f"{nonzeros} non-zeros a word: give 1 to {num_base - num_special}")
+        raise InputError(f"{nonzeros} non-zeros per word: give 1 to {num_base - num_special}")
     random = np.random.default_rng(seed)
     num_rare = num_words - num_base
     choices = [random.choice(num_base - num_special, nonzeros, replace=False) for _ in range(num_rare)]
@@ -31,7 +31,7 @@ def random_codes(num_words: int, num_base: int, nonzeros: int, seed: int, num_sp
 
 
 def nearest_codes(vectors: NDArray[Any], num_base: int, num_special: int = 3) -> SparseCodes:
-    """Each rare word of vectors [V, E] is the base word of largest cosine, special words left out, with the value 1."""
+    """Each rare word of vectors [V, E] is the base word of largest cosine, special words excluded, with the value 1."""
     checked = check_vectors(vectors, num_base, num_special)
     rows = usable_atoms(checked[:num_base], num_special)
     atoms, _ = unit_vectors(checked[rows])

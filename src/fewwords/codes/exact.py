@@ -2,10 +2,10 @@
 
 Without a limit, or where the limit does not bind, the result is the global optimum to the stated tolerance (plus
 the rounding of float32 values, 1.2e-7 times their sum, which only shows where base words nearly oppose each other).
-At the limit the problem is combinatorial, and what is promised is this: the weights are the best for the chosen
-words, and putting any of the `MAX_TRIES` words that violate the conditions most in place of the chosen one that is
-missed least does not lower the loss. The search itself is in active_set.py; here its input is prepared block by
-block, and threads share the words of a block. The result does not depend on the number of threads.
+At the limit the problem is combinatorial, and the guarantee is weaker: the weights are the best for the chosen
+words, and swapping any of the `MAX_TRIES` words that violate the conditions most for the chosen one that matters
+least does not lower the loss. The search itself is in active_set.py; here its input is prepared block by block, and
+threads share the words of a block. The result does not depend on the number of threads.
 """
 
 from collections.abc import Iterator
@@ -49,20 +49,21 @@ def solve_exact(
 
     With `normalise` all vectors count as unit vectors. Also returns how the searches ended, in words: optimal;
     limited by max_nonzeros; without_neighbour (no base word within a right angle, so the best code would be empty:
-    the base word of largest cosine, as long as the word); unfinished (best on its support, but stopped by rounding).
+    the base word of largest cosine, scaled to the word's length); unfinished (best on its support, but stopped by
+    rounding).
     """
     rows = usable_atoms(base_vectors, num_special)
     atoms, atom_lengths = unit_vectors(base_vectors[rows])
     if normalise:
         atom_lengths = np.ones_like(atom_lengths)
     num_atoms, dimensions = atoms.shape
-    # A best code needs no more atoms than are independent.
+    # An optimal code needs no more atoms than are independent.
     most = min(num_atoms, dimensions + 1 if sum_to_one else dimensions)
     limit = most if max_nonzeros is None else min(max_nonzeros, most)
     gram = np.zeros((0, 0), np.float32)
     enough_words = 1000 * len(rare_vectors) >= WORDS_PER_THOUSAND_ATOMS * num_atoms
     if enough_words and 4 * num_atoms**2 <= LARGEST_GRAM_BYTES:
-        # The copy makes this a plain product: as U U^T it would be mirrored, which takes longer than it saves.
+        # The copy makes this a plain product: of U U^T half would be computed and mirrored, which takes longer.
         gram = atoms @ np.ascontiguousarray(atoms.T)
     settings = (limit, sum_to_one, tolerance, max_tries)
     endings = np.zeros(len(ENDINGS), np.int64)

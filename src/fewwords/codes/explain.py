@@ -1,4 +1,4 @@
-"""Words said in a few words: `algorithms = 0.42 algorithm + 0.20 technologies + …` (the paper's figure 3)."""
+"""Words as sums of a few others: `algorithms = 0.42 algorithm + 0.20 technologies + …` (the paper's figure 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.vocabulary import Vocabulary
 
-# Of a plot: the width of a letter and the gap to the stem as shares of its width, the height of a line as one of its height.
+# In a plot: width of a letter and gap to the stem as shares of its width, height of a line as a share of its height.
 _LETTER, _GAP, _LINE = 0.0155, 0.012, 0.075
 
 
@@ -30,7 +30,7 @@ class Explanation:
 
 
 def explain(word: str, codes: SparseCodes, vocabulary: Vocabulary) -> Explanation:
-    """Say a word in base words; raises InputError with a near spelling when the vocabulary does not have it."""
+    """Express a word in base words; raises InputError with a near spelling if it is not in the vocabulary."""
     rank = vocabulary.ids.get(word)
     if rank is None or rank >= codes.num_words:
         near = get_close_matches(word, vocabulary.words[: codes.num_words], n=1, cutoff=0.75)
@@ -50,7 +50,7 @@ def explain(word: str, codes: SparseCodes, vocabulary: Vocabulary) -> Explanatio
 
 
 def plot_codes(explanations: Sequence[Explanation], num_base: int, path: Path) -> None:
-    """Draw the codes as stems over the ranks of the base words, two words a row, and write `path` (.png, .svg, .pdf)."""
+    """Draw the codes as stems over the base words by rank, two words per row, into `path` (.png, .svg, .pdf)."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -71,7 +71,7 @@ def plot_codes(explanations: Sequence[Explanation], num_base: int, path: Path) -
         for label in _labels(explanation, num_base, 1.18 * highest):
             at = label.right if label.side == "right" else label.left
             panel.text(at, label.y, label.word, ha=label.side, va="center", fontsize=8, parse_math=False)
-            if label.y > label.weight:  # a line to the stem that it belongs to
+            if label.y > label.weight:  # a line to its stem
                 panel.plot(
                     [label.rank] * 2, [label.weight, label.y], color="0.5", linewidth=0.9, linestyle=":", zorder=0
                 )
@@ -91,7 +91,7 @@ def plot_codes(explanations: Sequence[Explanation], num_base: int, path: Path) -
 
 @dataclass(frozen=True)
 class _Label:
-    """A word beside its stem, or above it, from `left` to `right`; `side` is the one that touches the stem."""
+    """A word beside its stem, or above it, from `left` to `right`; `side` is the end that touches the stem."""
 
     word: str
     rank: int
@@ -103,7 +103,7 @@ class _Label:
 
 
 def _labels(explanation: Explanation, num_base: int, top: float) -> list[_Label]:
-    """All words of a code, each at the height of its weight, or higher where a stem or another word would stand in its way."""
+    """All words of a code, each at the height of its weight, or higher where a stem or another word is in the way."""
     stems = list(zip(explanation.base_ranks, explanation.weights, explanation.base_words))
     placed: list[_Label] = []
     for rank, weight, word in stems:

@@ -1,7 +1,7 @@
 """The stage that codes a vocabulary: word vectors in, sparse codes and a quality report out (sections 3.1 and 4.2).
 
 Reads `corpus/` and `vectors/` of a work folder; writes `codes/vV-bB.safetensors` and `vV-bB.quality.json`. The base
-is the B most frequent words plus the special words. A rare word without a vector is coded as `<unk>`: nothing is known of it.
+is the B most frequent words plus the special words. A rare word without a vector is coded as `<unk>`.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def make_codes(
 ) -> CodedVocabulary:
     """Code the first `vocabulary_size` words (default: all that have vectors) over `base_size` base words.
 
-    Raises InputError when vectors and sizes do not fit together, and when `path` exists already and `force` is not given.
+    Raises InputError if vectors and sizes do not fit together, or if `path` exists and `force` is not given.
     """
     whole = TokenCorpus.open(work).vocabulary()
     with lock_folder(Path(work), "codes"):
@@ -59,7 +59,7 @@ def make_codes(
         vocabulary = whole.head(size)
         path = path or codes_path(work, size, base_size)
         if path.exists() and not force:
-            raise InputError(f"{path}: codes are there already; use `force` to replace them")
+            raise InputError(f"{path}: there are codes already; use `force` to replace them")
         num_base = base_size + NUM_SPECIAL
         values = vectors.values[:size]
         coded = np.concatenate([np.ones(num_base, np.bool_), vectors.has_vector[num_base:size]])
@@ -89,7 +89,7 @@ def make_codes(
 
 
 def _check_sizes(work: str | Path, size: int, base_size: int, *, num_words: int, num_vectors: int) -> None:
-    """Refuse a vocabulary of `size` words that corpus or vectors do not have, or that `base_size` leaves nothing of to code."""
+    """Reject a vocabulary larger than corpus or vectors, and one of which `base_size` leaves nothing to code."""
     if size > num_words:
         raise InputError(f"`vocabulary_size` {size}: the corpus has {num_words:,} words; choose a smaller vocabulary")
     if size > num_vectors:
@@ -105,7 +105,7 @@ def _check_sizes(work: str | Path, size: int, base_size: int, *, num_words: int,
 
 
 def _code_as_unknown(codes: SparseCodes, missing: NDArray[np.bool_]) -> SparseCodes:
-    """Put `<unk>`, once, where a rare word [num_rare] is missing among the codes."""
+    """Add the code `<unk>` for the rare words [num_rare] that are missing."""
     counts = np.ones(len(missing), np.int64)
     counts[~missing] = np.diff(codes.offsets)
     offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -118,9 +118,9 @@ def _code_as_unknown(codes: SparseCodes, missing: NDArray[np.bool_]) -> SparseCo
 
 
 def load_codes(work: str | Path, vocabulary_size: int | None = None, base_size: int | None = None) -> SparseCodes:
-    """The codes of a work folder for V words over B base words; the largest vocabulary when not told.
+    """The codes of a work folder for V words over B base words; by default for the largest vocabulary.
 
-    Raises InputError when there are none, or when they do not belong to the corpus.
+    Raises InputError if there are none, or if they belong to another corpus.
     """
     wanted = codes_path(work, vocabulary_size or "*", base_size or "*")
     found = sorted((path for path in wanted.parent.glob(wanted.name) if len(_sizes(path)) == 2), key=_sizes)
@@ -136,5 +136,5 @@ def load_codes(work: str | Path, vocabulary_size: int | None = None, base_size: 
 
 
 def _sizes(path: Path) -> tuple[int, ...]:
-    """V and B as the name has them; codes of other settings have a third part."""
+    """V and B from the file name; codes of other settings have a third part."""
     return tuple(int(part[1:]) if part[1:].isdigit() else 0 for part in path.stem.split("-"))

@@ -1,8 +1,8 @@
 """What a code should achieve: the objective of equations (4) to (7) and its optimality conditions.
 
 L(x) = ||U x - w||^2 is the fitting loss, R1(x) = ||x||_1 and R2(x) = |sum(x) - 1| the regularisers, and their
-weights alpha_t = w_alpha L / R1 and beta_t = w_beta L / R2 are set anew at every step.
-The exact solver minimises L over x >= 0, with sum(x) = 1 if asked; `optimality_residual` says how nearly.
+weights alpha_t = w_alpha L / R1 and beta_t = w_beta L / R2 are set again at every step.
+The exact solver minimises L over x >= 0, with sum(x) = 1 if asked; `optimality_residual` measures how nearly.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def distance_from_sum_one(codes: SparseCodes) -> NDArray[np.float64]:
 def balanced_weight(loss: Any, regulariser: Any, ratio: float, cap: float) -> Any:
     """The alpha_t or beta_t that makes weight * regulariser = ratio * loss, at most `cap`; numpy or torch, [n].
 
-    The cap is what is used where the regulariser is zero.
+    Where the regulariser is zero, it is the cap.
     """
     return (ratio * loss / (regulariser + 1e-30)).clip(max=cap)
 

@@ -1,7 +1,7 @@
 """How good codes are: fitting loss, non-zeros, sums, and whether a word is built on its plain form.
 
-Checks the paper's claims of section 3.1 (4 to 8 values a word, 0.05 to 0.1 % non-zeros) and of section 4.2 (the plural's
-largest weight is on its singular), the latter as shares over all rare words whose plain form is a base word.
+Checks the paper's claims of section 3.1 (4 to 8 values per word, 0.05 to 0.1 % non-zeros) and of section 4.2 (the
+plural's largest weight is on its singular), the latter as shares over all rare words whose plain form is a base word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ NUM_BANDS = 4
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and quartiles of a number that each rare word has."""
+    """Mean and quartiles of a quantity over the rare words."""
 
     mean: float
     lower_quartile: float
@@ -36,7 +36,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Band:
-    """Rare words of neighbouring ranks, first to last, and their mean fitting loss."""
+    """Rare words from one rank to another, and their mean fitting loss."""
 
     first_rank: int
     last_rank: int

@@ -1,7 +1,7 @@
 """Sparse codes with values of 8 bits: value = level * scale, with one scale per word and levels 1 to 255.
 
 The largest value of a word has level 255, so a value is off by at most half a scale, which is 0.2 % of the word's
-largest value; a value under half a scale is kept at level 1, since no word of a code should vanish.
+largest value; a value below half a scale is kept at level 1, so that no word of a code vanishes.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The settings of the coding (section 3.1): which solver, how many base words a word may have, and those of the paper's Adam."""
+"""The settings of the coding (section 3.1): the solver, the base words allowed per word, the paper's Adam."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -32,7 +32,7 @@ class CodingSettings:
     solver: Annotated[
         SolverName, Option("exact: the best weights by an active set; adam: the paper's optimisation.")
     ] = "exact"
-    max_nonzeros: Annotated[int | None, Option("At most so many common words for a word; 0 sets no limit.")] = 8
+    max_nonzeros: Annotated[int | None, Option("Common words in a code, at most; 0 sets no limit.")] = 8
     sum_to_one: Annotated[bool, Option("Weights that sum to 1 (exact solver).")] = False
     adam: AdamSettings = field(default_factory=AdamSettings)
 

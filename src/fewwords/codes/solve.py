@@ -1,7 +1,7 @@
 """From word vectors to sparse codes (section 3.1), by either solver.
 
 Row i of the vectors is the vector of the word of rank i: special words first, then the other base words, then the
-rare words, which are coded. `exact` gives the best non-negative weights directly; `adam` is the paper's way.
+rare words, which are coded. `exact` finds the best non-negative weights directly; `adam` is the paper's method.
 """
 
 import time
@@ -48,8 +48,8 @@ def solve_codes(
 ) -> tuple[SparseCodes, CodingTrace]:
     """Code the words from row num_base on of vectors [V, E] over the first num_base rows, special words included.
 
-    With `normalise` the codes reproduce unit vectors from unit vectors. `jobs` None uses all cores. `made_from` is kept with the
-    codes, beside the settings. Raises InputError for vectors or settings that cannot be used.
+    With `normalise` the codes reproduce unit vectors from unit vectors. `jobs` None uses all cores. `made_from` is
+    stored with the codes, beside the settings. Raises InputError for vectors or settings that cannot be used.
     """
     settings = settings or CodingSettings()
     if not SMALLEST_TOLERANCE <= tolerance < 1:

@@ -1,7 +1,7 @@
 """The sparse codes of a vocabulary: for each rare word, a few base words and their weights (section 3.1).
 
-Rows 0 to num_base - 1 are the base words, special words included. Each codes itself, one-hot, and is not stored; the codes of
-the rare words follow one another in `indices` and `values`, ascending by index within a word.
+Rows 0 to num_base - 1 are the base words, special words included. Each codes itself, one-hot, and is not stored; the
+codes of the rare words follow one another in `indices` and `values`, ascending by index within a word.
 On disk: one file with the three arrays, num_base, and what the codes were made from.
 """
 
@@ -70,7 +70,7 @@ class SparseCodes:
 
     @property
     def num_values(self) -> int:
-        """What the codes cost in numbers, an index and a value for each non-zero, as the paper counts."""
+        """The numbers stored, an index and a value per non-zero, as the paper counts."""
         return 2 * len(self.values)
 
     @property
@@ -137,7 +137,7 @@ class SparseCodes:
 
 
 def check_layout(offsets: NDArray[Any], indices: NDArray[Any], num_base: int) -> None:
-    """Refuse offsets and indices that are not one non-empty, ascending code per rare word over the base."""
+    """Reject offsets and indices that are not one non-empty, ascending code per rare word over the base."""
     if num_base < 1:
         raise InputError(f"codes: {num_base} base words: give at least 1")
     if indices.ndim != 1 or indices.dtype != index_type(num_base):
@@ -154,11 +154,11 @@ def check_layout(offsets: NDArray[Any], indices: NDArray[Any], num_base: int) ->
     rises = np.diff(indices.astype(np.int64)) > 0
     rises[offsets[1:-1] - 1] = True
     if not rises.all():
-        raise InputError("codes: the indices of a word do not ascend, or one comes twice")
+        raise InputError("codes: the indices of a word do not ascend, or one is repeated")
 
 
 def pack_codes(blocks: Iterable[CodedBlock], num_base: int, made_from: dict[str, Any]) -> SparseCodes:
-    """The codes in blocks of rare words, one after another; each block is packed before the next is asked for."""
+    """The codes in blocks of rare words, one after another; each block is packed before the next is requested."""
     indices, values, counts = [], [], [np.zeros(1, np.int64)]
     for block_indices, block_values, block_counts in blocks:
         used = np.arange(block_indices.shape[1]) < block_counts[:, None]

@@ -1,7 +1,7 @@
 """Plain forms of English words by simple suffix rules: algorithms -> algorithm, studied -> study.
 
-The paper shows that a plural's largest weight is on its singular (section 4.2, figure 3). These rules find, for any rare word,
-the base words that it should then be built on, so that the claim becomes a number.
+The paper shows that a plural's largest weight is on its singular (section 4.2, figure 3). These rules find, for any
+rare word, the base words that it should then be built on, so the claim becomes a number.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _SHORTEST_STEM = 3
 
 
 def stems(word: str) -> Iterator[str]:
-    """The forms that `word` may be derived from; some are not words, which does no harm where a vocabulary decides.
+    """The forms that `word` may be derived from; some are not words, which a look into the vocabulary sorts out.
 
     >>> list(stems("studies"))
     ['studie', 'studi', 'study']

@@ -1,8 +1,8 @@
-"""Equal-length batches: sentences of one length, about so many words in all, no padding (as in the authors' code).
+"""Equal-length batches: sentences of one length, no padding (as in the authors' code).
 
-The corpus is already shuffled, so it is enough to group sentences by length within windows of consecutive sentences, and to
-shuffle the windows, the sentences in them and the batches, each from (seed, epoch, window) alone. A position is therefore three
-small numbers, and going on from one costs no more than making one window again.
+The corpus is already shuffled, so it is enough to group sentences by length within windows of consecutive sentences,
+and to shuffle the windows, the sentences in them and the batches, each from (seed, epoch, window) alone. So a position
+is three small numbers, and continuing from one costs no more than making one window again.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Batch:
 
 
 def make_batches(part: "Part", batch_words: int, *, seed: int, position: Position) -> Iterator[Batch]:
-    """Batches of at most `batch_words` words (but at least one sentence), epoch after epoch, from `position` on."""
+    """Batches of at most `batch_words` words (but at least one sentence), epoch after epoch, starting at `position`."""
     if batch_words < 1:
         raise InputError(f"a batch of {batch_words} words: choose 1 or more")
     if part.num_sentences == 0:

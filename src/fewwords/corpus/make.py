@@ -1,7 +1,7 @@
 """The first stage: raw text or a dump becomes shuffled, split, counted tokens (paper section 4.1, table 2).
 
-Reads any mixture of sources; writes `corpus/` in the work folder: `train.tokens`, `dev.tokens`, `test.tokens`, `words.tsv`,
-`corpus.json`. Everything is built in a folder beside it that is swapped in at the end, so that `corpus/` is complete or absent.
+Reads any mix of sources; writes `corpus/` in the work folder: `train.tokens`, `dev.tokens`, `test.tokens`, `words.tsv`,
+`corpus.json`. Everything is built in a folder beside it and swapped in at the end, so `corpus/` is complete or absent.
 """
 
 import hashlib
@@ -67,21 +67,21 @@ def prepare(
 ) -> TokenCorpus:
     """Prepare a corpus in `work/corpus` from `sources`, or from ready-made `train`, `dev` and `test` files.
 
-    `sources` are paths, folders, globs, "-" or "builtin:sotu". Without `dev_words` and `test_words` the paper's 100,000 and
-    5,000,000 are taken, but at most a twentieth of the corpus each. The result depends on the input, the settings
-    and the seed alone, not on `jobs`. Raises InputError for anything that the caller can fix; then nothing is left behind.
+    `sources` are paths, folders, globs, "-" or "builtin:sotu". `dev_words` and `test_words` default to the paper's
+    100,000 and 5,000,000, but at most a twentieth of the corpus each. The result depends on the input, the settings and
+    the seed alone, not on `jobs`. Raises InputError for anything the caller can fix, and then leaves nothing behind.
     """
     settings = settings or Settings()
     ready_made = bool(train or dev or test)
     parts = _parts(sources, train, dev, test)
     if ready_made and settings.tokenized:
-        settings = replace(settings, min_words=1, max_words=None)  # a benchmark's lines are taken as they are
+        settings = replace(settings, min_words=1, max_words=None)  # take a benchmark's lines as they are
     if ready_made and settings.dedup:
         raise InputError("`dedup` would change ready-made splits; leave it out, or give the files as one corpus")
     if ready_made and (dev_words is not None or test_words is not None):
-        raise InputError("`dev_words` and `test_words` are for splitting; ready-made splits have their sizes")
+        raise InputError("`dev_words` and `test_words` are for splitting; leave them out for ready-made splits")
     if jobs < 1:
-        raise InputError(f"`jobs` {jobs}: at least one process is needed")
+        raise InputError(f"`jobs` {jobs}: choose 1 or more")
     folder = corpus_folder(work)
     with lock_folder(folder.parent, "prepare"), _replaced(folder, force) as building:
         with start_workers(settings, building, not ready_made, jobs) as workers:
@@ -137,12 +137,12 @@ _FILES = ("train.tokens", "dev.tokens", "test.tokens", "words.tsv")
 def _parts(sources: Sequence[str], train: Sequence[str], dev: Sequence[str], test: Sequence[str]) -> list[_Part]:
     if not (train or dev or test):
         if not sources:
-            raise InputError("no source was named; give files, folders, '-', or builtin:sotu")
+            raise InputError("no source given; name files, folders, '-', or builtin:sotu")
         return [_Part("corpus", 0, find_sources(sources))]
     if sources:
         raise InputError(f"{sources[0]}: give either sources to split, or `train`, `dev` and `test`, not both")
     if not train or not dev:
-        raise InputError("ready-made splits need `train` and `dev` (and, for the last figures, `test`)")
+        raise InputError("ready-made splits need `train` and `dev` (and, for final results, `test`)")
     # the order of the keys: dev, test, train
     return [
         _Part("dev", 0, find_sources(dev)),
@@ -153,11 +153,11 @@ def _parts(sources: Sequence[str], train: Sequence[str], dev: Sequence[str], tes
 
 @contextmanager
 def _replaced(folder: Path, force: bool) -> Iterator[Path]:
-    """A folder that takes the place of `folder`, which must not be there unless `force` is given."""
+    """A folder that replaces `folder`, which must not exist unless `force` is given."""
     if recover_folder(folder):
         say(f"{folder}: left unfinished by an earlier run; starting over")
     if folder.exists() and not force:
-        raise InputError(f"{folder}: a prepared corpus is there already; use `force` to replace it, or another `work`")
+        raise InputError(f"{folder}: there is a prepared corpus already; use `force` to replace it, or another `work`")
     with replaced_folder(folder) as building:
         yield building
 
@@ -183,13 +183,13 @@ def _read(parts: list[_Part], settings: Settings, workers: Workers) -> tuple[lis
 
 
 class _SourceStream:
-    """A source on its way from raw bytes to blocks, counted and hashed as it passes."""
+    """A source read from raw bytes to blocks, counted and hashed on the way."""
 
     def __init__(self, source: Source, tokenized: bool, part: int) -> None:
         self._source = source
         self._digest = hashlib.sha256()
         self._num_bytes = 0
-        self._told = 0
+        self._reported = 0
         self._compression, pieces = decompress(self._raw(), source.name)
         self._reader = BlockReader(source.name, pieces, tokenized, part)
 
@@ -205,12 +205,12 @@ class _SourceStream:
 
     def take_progress(self) -> int:
         """Raw bytes read since the last call."""
-        step = self._num_bytes - self._told
-        self._told = self._num_bytes
+        step = self._num_bytes - self._reported
+        self._reported = self._num_bytes
         return step
 
     def description(self) -> dict[str, Any]:
-        """What `corpus.json` says of the source, once it has been read."""
+        """The entry of the source in `corpus.json`, once it has been read."""
         return {
             "name": self._source.name,
             "format": self._reader.format,
@@ -235,17 +235,17 @@ def _divide(runs: list[Run], dev_words: int | None, test_words: int | None) -> D
         wanted.append(min(paper, share) if asked is None else asked)
     if sum(wanted) >= total:
         raise InputError(
-            f"`dev_words` {wanted[0]} and `test_words` {wanted[1]} leave nothing of {total:,} words for training; "
+            f"`dev_words` {wanted[0]} and `test_words` {wanted[1]} leave none of {total:,} words for training; "
             "use smaller numbers"
         )
     return divide(runs, *wanted)
 
 
 def _coverage(folder: Path, counts: NDArray[np.int64]) -> dict[str, dict[str, float]]:
-    """For each vocabulary size, the share of running words of each part that it covers, `<unk>` not counted as covered."""
+    """For each vocabulary size, the share of each part's running words that it covers; `<unk>` does not count."""
     words = counts.copy()
     words[[START_ID, END_ID]] = 0
-    by_rank = {"train": words}  # train itself is not read again: it can be large
+    by_rank = {"train": words}  # train is not read again: it can be large
     for part in ("dev", "test"):
         by_rank[part] = np.bincount(TokenCorpus.read_part(folder, part).tokens, minlength=len(counts))
     sizes = [size for size in COVERAGE_SIZES if size < len(counts)] + [len(counts)]
@@ -283,7 +283,7 @@ def _warn(tally: Tally, settings: Settings, described: list[dict[str, Any]], num
     for source in described:
         if source["invalid_utf8"]:
             say(
-                f"{source['name']}: {source['invalid_utf8']:,} invalid UTF-8 sequences were replaced (`strict` stops there)"
+                f"{source['name']}: {source['invalid_utf8']:,} invalid UTF-8 sequences were replaced (`strict` would stop there)"
             )
         if source["torn_lines"]:
             say(
@@ -291,6 +291,6 @@ def _warn(tally: Tally, settings: Settings, described: list[dict[str, Any]], num
             )
     if tally.words[TOO_LONG] > 0.2 * num_words:
         say(
-            f"{tally.words[TOO_LONG]:,} words were in sentences longer than {settings.max_words} words and are dropped; "
+            f"{tally.words[TOO_LONG]:,} words were in sentences longer than {settings.max_words} words and were dropped; "
             "text without punctuation needs one sentence per line, or a larger `max_words`"
         )

@@ -1,8 +1,8 @@
 """Merging the sorted runs: the second half of the external sort, and the vocabulary of the training part.
 
 The keys divide all sentences into dev (the smallest keys), test and train. First the runs' vocabularies are merged, one
-alphabetical range after another, and the words of train are counted and ranked; then the sentences, one range of keys
-after another. Memory is bounded by the size of a range and a few numbers per distinct word, not by the corpus.
+alphabetical range after another, and the words of train are counted and ranked. Then the sentences are merged, one
+range of keys after another. Memory depends on the size of a range and the number of distinct words, not on the corpus.
 """
 
 import mmap
@@ -73,7 +73,7 @@ def divide(runs: Sequence[Run], dev_words: int, test_words: int) -> Division:
 
 
 def drop_duplicates(runs: Sequence[Run]) -> tuple[int, int]:
-    """Drop all but one of the sentences with equal keys; returns how many sentences and words went."""
+    """Drop all but one of the sentences with equal keys; returns how many sentences and words were dropped."""
     duplicates = [np.zeros(len(run.keys()), dtype=np.bool_) for run in runs]
     for _, starts, stops in _key_ranges(runs, []):
         keys = np.concatenate([run.keys(start, stop) for run, start, stop in zip(runs, starts, stops)])
@@ -92,9 +92,9 @@ def drop_duplicates(runs: Sequence[Run]) -> tuple[int, int]:
 
 
 def merge_vocabularies(runs: Sequence[Run], division: Division, folder: Path, words_path: Path) -> NDArray[np.int64]:
-    """Rank the words of train by count, write `words.tsv`, and leave each run the ranks of its words.
+    """Rank the words of train by count, write `words.tsv`, and save for each run the ranks of its words.
 
-    Returns the counts by rank. `<s>` and `</s>` are counted once a sentence, `<unk>` only where the text itself has it.
+    Returns the counts by rank. `<s>` and `</s>` count once per sentence, `<unk>` only where it is in the text itself.
     """
     counts_of_runs = [_train_counts(run, division) for run in runs]
     num_sentences = sum(len(run.keys()) - _first_of_train(run, division) for run in runs)
@@ -149,7 +149,7 @@ def _word_ranges(runs: Sequence[Run]) -> Iterator[tuple[list[list[bytes]], list[
 
 
 class _WordList(Sequence[bytes]):
-    """A run's words, read from disk as they are asked for."""
+    """A run's words, read from disk on demand."""
 
     def __init__(self, run: Run, ends: NDArray[np.uint32]) -> None:
         self._path = run.words_file()
@@ -206,7 +206,7 @@ def _find(content: mmap.mmap, starts: NDArray[np.int64], ends: NDArray[np.int64]
 def merge_sentences(
     runs: Sequence[Run], division: Division, folder: Path, advance: Callable[[int], None]
 ) -> dict[str, tuple[int, int]]:
-    """Write `dev.tokens`, `test.tokens` and `train.tokens` in the order of the keys; returns words, sentences of each."""
+    """Write the token files of dev, test and train in the order of the keys; returns words and sentences of each."""
     sizes = dict.fromkeys(PARTS, (0, 0))
     ranges = list(_key_ranges(runs, [division.dev_end, division.test_end]))
     ranks = [run.ranks() for run in runs]
@@ -253,7 +253,7 @@ def _word_bounds(
 
 
 def _key_ranges(runs: Sequence[Run], cuts: Sequence[int]) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-    """Ranges of keys that fit in memory and do not cross `cuts`: the lowest key, and the sentences of each run in it."""
+    """Ranges of keys that fit in memory and do not cross `cuts`: the lowest key, and each run's sentences in it."""
     samples: list[Keys] = []
     num_words = 0
     for run in runs:

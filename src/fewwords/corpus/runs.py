@@ -1,8 +1,8 @@
 """Sorted runs: the first half of the external sort that shuffles the sentences in bounded memory.
 
-Each sentence gets a 64-bit key, and the shuffled order is the order of the keys. A `RunBuilder` collects sentences until its
-memory is used up, sorts them by key and writes them as a run: four plain files with the keys, the lengths, the
-tokens (ids into the run's own vocabulary) and that vocabulary in alphabetical order. `merge` puts the runs together.
+Each sentence gets a 64-bit key, and the shuffled order is the order of the keys. A `RunBuilder` collects sentences
+until its memory is used up, sorts them by key and writes them as a run: four plain files with the keys, the lengths,
+the tokens (ids into the run's own vocabulary) and that vocabulary in alphabetical order. `merge` merges the runs.
 """
 
 import hashlib
@@ -27,7 +27,10 @@ def mix(values: Keys) -> Keys:
 
 
 def shuffle_keys(block_number: int, num_sentences: int, seed: int) -> Keys:
-    """Keys in random order, distinct for all sentences of all blocks, from the seed and the places alone."""
+    """Keys in random order, distinct for all sentences of all blocks, from the seed and the places alone.
+
+    Sentences are numbered within a block in 24 bits; a block of the longest page has far fewer.
+    """
     first = int(mix(np.array([seed], dtype=np.uint64))[0]) + (block_number << 24)
     return mix(np.arange(num_sentences, dtype=np.uint64) + np.uint64(first % (1 << 64)))
 
@@ -39,7 +42,7 @@ def ordered_keys(part: int, block_number: int, num_sentences: int) -> Keys:
 
 
 def content_keys(word_hashes: Keys, lengths: NDArray[np.int64], seed: int) -> Keys:
-    """Keys from the words of the sentences alone: equal sentences get equal keys, others different ones but for luck.
+    """Keys from the words of the sentences alone: equal sentences get equal keys, others almost surely different ones.
 
     With n sentences, two different ones share a key with a probability of about n² / 2^65: 0.01 % for 70 million.
     """
@@ -59,7 +62,7 @@ def gather(tokens: NDArray[np.uint32], lengths: NDArray[np.int64], order: NDArra
 
 
 class RunBuilder:
-    """Collects sentences in memory and writes them as sorted runs into `folder`; `dedup` keys them by content."""
+    """Collects sentences in memory and writes them to `folder` as sorted runs; `dedup` takes keys from the content."""
 
     def __init__(self, folder: Path, name: str, *, dedup: bool, seed: int) -> None:
         self._folder = folder
@@ -106,7 +109,7 @@ class RunBuilder:
 
 @dataclass(frozen=True)
 class Run:
-    """A run on disk; `path` is the beginning of its files' names."""
+    """A run on disk; `path` is the common start of its file names."""
 
     path: Path
 
@@ -114,7 +117,7 @@ class Run:
         return self.path.with_name(f"{self.path.name}.{kind}")
 
     def _save(self, kind: str, values: NDArray[Any]) -> None:
-        # not ndarray.tofile, which says nothing when a small array does not fit on the disk
+        # not ndarray.tofile, which reports no error when a small array does not fit on the disk
         self._file(kind).write_bytes(values.data)
 
     def write(self, keys: Keys, lengths: NDArray[np.int64], tokens: NDArray[np.uint32], words: list[str]) -> None:
@@ -141,7 +144,7 @@ class Run:
             self._file(kind).unlink(missing_ok=True)
 
     def keys(self, start: int = 0, stop: int | None = None) -> Keys:
-        """The keys of the sentences `start` to `stop`, rising."""
+        """The keys of the sentences `start` to `stop`, ascending."""
         count = -1 if stop is None else stop - start
         return np.fromfile(self._file("keys"), dtype=np.uint64, count=count, offset=8 * start)
 
@@ -160,7 +163,7 @@ class Run:
         return np.fromfile(self._file("word-ends"), dtype=np.uint32)
 
     def words_file(self) -> Path:
-        """The run's words, one a line, in alphabetical order."""
+        """The run's words, one per line, in alphabetical order."""
         return self._file("words")
 
     def save_ranks(self, ranks: NDArray[np.uint32]) -> None:

@@ -1,4 +1,4 @@
-"""The settings of `prepare`: everything that decides which tokens come out, and nothing that does not."""
+"""The settings of `prepare`: everything that decides which tokens come out, and nothing else."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """How text becomes sentences; the defaults are the paper's where it says (released code: 3 to 64 words)."""
+    """How text becomes sentences; the defaults are the paper's where known (its released code: 3 to 64 words)."""
 
     tokenized: Annotated[
-        bool, Option("One sentence per line, words separated by blanks: nothing is cleaned or folded.")
+        bool, Option("One sentence per line, words separated by spaces: nothing is cleaned or folded.")
     ] = False
     lower_case: bool = True
     numbers: Annotated[Numbers, Option("Numbers as they are, with every digit 0, or all as the word <num>.")] = "keep"
     min_words: Annotated[int, Option("Drop shorter sentences.")] = 3
-    max_words: Annotated[int | None, Option("Drop longer sentences; 0 keeps any length.")] = 64  # None: of any length
+    max_words: Annotated[int | None, Option("Drop longer sentences; 0 keeps any length.")] = 64  # None: any length
     keep_fragments: Annotated[bool, Option("In Wikipedia text, keep headings and lines without a final mark.")] = False
     dedup: Annotated[bool, Option("Drop sentences that occurred before.")] = False
     strict: Annotated[bool, Option("Stop at invalid UTF-8 instead of replacing and counting it.")] = False

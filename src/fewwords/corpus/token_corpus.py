@@ -1,7 +1,7 @@
 """A prepared corpus, opened for reading: parts, sentences, and equal-length batches at any vocabulary size.
 
-Tokens are stored by rank, so a vocabulary of V words is read by turning every rank past V into `<unk>`; nothing is prepared
-again. Files stay on disk and are mapped into memory.
+Tokens are stored by rank, so a vocabulary of V words is read by turning every rank past V into `<unk>`, without
+preparing anything again. Files stay on disk and are mapped into memory.
 """
 
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ class Part:
         return np.diff(self.file.offsets)
 
     def head(self, max_words: int | None) -> "Part":
-        """The first sentences, which have at most `max_words` words together, but one at least; with None the whole part.
+        """The first sentences with at most `max_words` words in total, but at least one; None gives the whole part.
 
         Raises InputError when the part is empty.
         """
@@ -81,9 +81,9 @@ class Part:
             yield self.sentence(index)
 
     def batches(self, batch_words: int, *, seed: int = 1, position: Position | None = None) -> Iterator[Batch]:
-        """Batches of sentences of equal length, epoch after epoch without end, from `position` on.
+        """Batches of sentences of equal length, epoch after epoch without end, starting at `position`.
 
-        Each batch knows the position after it, from where a later call continues as if it had never stopped.
+        Each batch has the position after it, where a later call continues as if nothing had stopped.
         """
         return make_batches(self, batch_words, seed=seed, position=position or Position())
 
@@ -97,7 +97,7 @@ class TokenCorpus:
 
     @classmethod
     def open(cls, work: str | Path) -> "TokenCorpus":
-        """Open the corpus of a work folder (or the corpus folder itself); raises InputError when it is not whole."""
+        """Open the corpus of a work folder (or the corpus folder itself); raises InputError if it is incomplete."""
         work = Path(work)
         folder = work if (work / "corpus.json").exists() else corpus_folder(work)
         if not (folder / "corpus.json").exists():
@@ -111,12 +111,12 @@ class TokenCorpus:
 
     @property
     def num_types(self) -> int:
-        """Distinct words of the training part, special words included: the largest vocabulary there is."""
+        """Distinct words of the training part, special words included: the size of the largest vocabulary."""
         return int(self.description["types"])
 
     @property
     def made_from(self) -> dict[str, Any]:
-        """What a model folder says of its corpus: the names of the sources, how they were read, the hashes of the files."""
+        """What a model folder records of its corpus: names of the sources, how they were read, hashes of the files."""
         sources = [str(source.get("name")) for source in self.description.get("sources", [])]
         return {
             "sources": sources,
@@ -131,12 +131,12 @@ class TokenCorpus:
         return TextRules(settings.get("lower_case", True), settings.get("numbers", "keep"))
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
-        """The first `size` words by rank, special words included, with `<unk>` counting all the others."""
+        """The first `size` words by rank, special words included; `<unk>` counts all others."""
         whole = Vocabulary.load(self.folder / "words.tsv")
         return whole if size is None else whole.head(size)
 
     def part(self, name: PartName, vocabulary_size: int | None = None) -> Part:
-        """A part, read through the first `vocabulary_size` words (all, when not given)."""
+        """A part, read through the first `vocabulary_size` words (default: all)."""
         size = self.num_types if vocabulary_size is None else vocabulary_size
         if not NUM_SPECIAL < size <= self.num_types:
             raise InputError(

@@ -1,8 +1,8 @@
-"""The token store: one memory-mapped file a part, tokens by rank with the offsets of the sentences.
+"""The token store: one memory-mapped file per part, tokens by rank with the offsets of the sentences.
 
-The bytes are those of a safetensors file with two tensors, `tokens` (uint32, one rank a word) and `offsets` (int64, where each
-sentence starts, and the end), so that any safetensors reader can open it. It is written in one pass by `TokenWriter`, whose
-sizes are known beforehand, and read without loading it by `TokenFile`.
+The bytes are those of a safetensors file with two tensors, `tokens` (uint32, one rank per word) and `offsets` (int64,
+where each sentence starts, and the end), so any safetensors reader can open it. `TokenWriter`, which knows the sizes in
+advance, writes it in one pass; `TokenFile` reads it without loading it.
 """
 
 import json
@@ -90,14 +90,16 @@ class TokenFile:
             self.tokens: NDArray[np.uint32] = data[tokens_start:tokens_end].view("<u4")[:num_words]
             self.offsets: NDArray[np.int64] = data[offsets_start:offsets_end].view("<i8")
             if len(self.tokens) != num_words or not len(self.offsets) or self.offsets[-1] != num_words:
-                raise ValueError("its tokens and offsets do not belong together")
+                raise ValueError("its tokens and offsets do not match")
         except FileNotFoundError:
             raise InputError(f"{path}: no such file", remedy=Stage("prepare", force=True)) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: not a whole token file ({error})", remedy=Stage("prepare", force=True)) from None
+            raise InputError(
+                f"{path}: not a complete token file ({error})", remedy=Stage("prepare", force=True)
+            ) from None
 
     def head(self, num_sentences: int) -> "TokenFile":
-        """The first sentences, on the same map."""
+        """The first sentences, sharing the memory map."""
         head = copy(self)
         head.offsets = self.offsets[: num_sentences + 1]
         head.tokens = self.tokens[: int(head.offsets[-1])]

@@ -1,7 +1,7 @@
 """Worker processes that turn blocks of text into sorted runs.
 
-Which worker gets a block does not matter: a sentence's key comes from the block's number, so the merged corpus is the same
-whatever the number of workers. With one job the work is done in the calling process.
+Which worker gets a block does not matter: a sentence's key comes from the block's number, so the merged corpus is the
+same for any number of workers. With one job the work is done in the calling process.
 """
 
 import multiprocessing
@@ -40,7 +40,7 @@ class Workers(Protocol):
 
 
 class LocalWorker:
-    """Does the work here."""
+    """Does the work in this process."""
 
     def __init__(self, settings: Settings, folder: Path, shuffle: bool, name: str = "run-0") -> None:
         self._settings = settings
@@ -64,20 +64,20 @@ class LocalWorker:
         return len(tokens) // 4
 
     def finish(self) -> tuple[int, Tally]:
-        """Write what is left; returns the words not yet told of, and the tally."""
+        """Write what is left; returns the words not yet reported (none), and the tally."""
         self._builder.flush(self._segmenter.lexicon)
         return 0, self._segmenter.tally
 
 
 def _serve(connection: Connection, settings: Settings, folder: Path, shuffle: bool, name: str) -> None:
-    """The life of a worker process: blocks in, numbers of words out, `None` to finish."""
+    """The main loop of a worker process: blocks in, numbers of words out, `None` to finish."""
     try:
         worker = LocalWorker(settings, folder, shuffle, name)
         while (block := connection.recv()) is not None:
             connection.send(worker.work_on(block))
         connection.send(worker.finish()[1])
     except (KeyboardInterrupt, EOFError, ConnectionError):
-        pass  # the parent has gone or is going
+        pass  # the parent has ended or is ending
     except (InputError, OSError, MemoryError) as error:
         connection.send(error)
     except BaseException:
@@ -85,7 +85,7 @@ def _serve(connection: Connection, settings: Settings, folder: Path, shuffle: bo
 
 
 def _context() -> "ForkContext | ForkServerContext | SpawnContext":
-    """The quickest way to start processes that is safe here: a plain fork only where no other thread can hold a lock."""
+    """The fastest safe way to start processes: a plain fork only where no other thread can hold a lock."""
     if os.name != "posix":
         return multiprocessing.get_context("spawn")
     if sys.platform.startswith("linux") and threading.active_count() == 1:
@@ -96,7 +96,7 @@ def _context() -> "ForkContext | ForkServerContext | SpawnContext":
 
 
 class ProcessWorkers:
-    """Hands blocks to processes, each of which always has the next block waiting."""
+    """Hands blocks to processes, so that each always has its next block waiting."""
 
     def __init__(self, settings: Settings, folder: Path, shuffle: bool, jobs: int) -> None:
         context = _context()
@@ -107,7 +107,7 @@ class ProcessWorkers:
             arguments = (theirs, settings, folder, shuffle, f"run-{number}")
             process = context.Process(target=_serve, args=arguments, daemon=True)
             with warnings.catch_warnings():
-                # newer Pythons warn of the threads of numpy's linear algebra, which the workers do not use
+                # newer Pythons warn about the threads of numpy's linear algebra, which the workers do not use
                 warnings.simplefilter("ignore", DeprecationWarning)
                 process.start()
             theirs.close()
@@ -115,7 +115,7 @@ class ProcessWorkers:
             self._waiting[ours] = 0
 
     def work_on(self, block: Block) -> int:
-        """Give a block to the least busy process, waiting for one when all are busy."""
+        """Give a block to the least busy process, waiting if all are busy."""
         num_words = 0
         while min(self._waiting.values()) >= _BLOCKS_AHEAD:
             num_words += self._collect()
@@ -125,7 +125,7 @@ class ProcessWorkers:
         return num_words
 
     def finish(self) -> tuple[int, Tally]:
-        """Wait for all blocks; returns the words not yet told of, and the tally of all processes."""
+        """Wait for all blocks; returns the words not yet reported, and the tally of all processes."""
         num_words = 0
         while any(self._waiting.values()):
             num_words += self._collect()
@@ -160,7 +160,7 @@ class ProcessWorkers:
             connection.send(message)
         except ConnectionError:
             while True:
-                self._receive(connection)  # what was still on its way, and in the end what the process died of
+                self._receive(connection)  # first what was still in the pipe, finally the error that ended the process
 
     def _receive(self, connection: Connection) -> object:
         try:
@@ -176,7 +176,7 @@ class ProcessWorkers:
 
 @contextmanager
 def start_workers(settings: Settings, folder: Path, shuffle: bool, jobs: int) -> Iterator[Workers]:
-    """Workers for the length of a block of code."""
+    """Workers for the duration of the block."""
     if jobs == 1:
         yield LocalWorker(settings, folder, shuffle)
         return

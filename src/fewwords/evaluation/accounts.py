@@ -1,8 +1,8 @@
 """Perplexity, PPL = 2^(-1/N sum log2 p(w|h)) = exp(-1/N sum ln p(w|h)) (section 4.3), with its accounts.
 
-What N counts is a matter of convention, so the sums are kept apart by kind of target: `<unk>`, `</s>`, base words, and four
-bands of rare words, equal in number of types, from the more to the less frequent. Every perplexity that people quote follows
-from these sums, and sums of several texts add up.
+What N counts is a matter of convention, so sums are kept separately by kind of target: `<unk>`, `</s>`, base words, and
+four bands of rare words, equal in number of types, from the more to the less frequent. Every perplexity in common use
+follows from these sums, and the sums of several texts add up.
 """
 
 import math
@@ -23,7 +23,7 @@ NUM_KINDS = _FIRST_RARE + NUM_RARE_BANDS
 
 @dataclass(frozen=True)
 class Band:
-    """Some of the targets: how many they were and the sum of ln p over them."""
+    """Some of the targets: their number and the sum of ln p over them."""
 
     name: str
     num_targets: int
@@ -31,12 +31,12 @@ class Band:
 
     @property
     def mean_log_prob(self) -> float:
-        """The mean of ln p; NaN of nothing."""
+        """The mean of ln p; NaN without targets."""
         return self.log_prob / self.num_targets if self.num_targets else math.nan
 
     @property
     def perplexity(self) -> float:
-        """exp of minus the mean of ln p; NaN of nothing."""
+        """exp of minus the mean of ln p; NaN without targets."""
         return _exp(-self.mean_log_prob)
 
 
@@ -44,7 +44,7 @@ class Band:
 class Perplexity:
     """Counts of targets and sums of ln p, by kind: `<unk>`, `</s>`, base words, and the bands of rare words.
 
-    Base words have ids below `num_base`. `num_sentences` counts all, whether their ends are predicted or not.
+    Base words have ids below `num_base`. `num_sentences` counts all, whether or not their ends are predicted.
     """
 
     vocabulary_size: int
@@ -55,7 +55,7 @@ class Perplexity:
 
     @property
     def num_words(self) -> int:
-        """Running words, those that read as `<unk>` included, `</s>` not."""
+        """Running words, including those that read as `<unk>`, without `</s>`."""
         return sum(self.counts) - self.num_ends
 
     @property
@@ -65,7 +65,7 @@ class Perplexity:
 
     @property
     def num_ends(self) -> int:
-        """Predicted `</s>`: one a sentence, or none."""
+        """Predicted `</s>`: one per sentence, or none."""
         return self.counts[_END]
 
     @property
@@ -84,7 +84,7 @@ class Perplexity:
         return self.over(unknown=True, ends=True)
 
     def over(self, *, unknown: bool, ends: bool) -> float:
-        """The perplexity over the words, with `<unk>` and with `</s>` or without them; NaN when nothing is left."""
+        """The perplexity over the words, with or without `<unk>` and `</s>`; NaN if nothing is left."""
         return self._band("", [*([_UNKNOWN] if unknown else []), *([_END] if ends else []), *self._known]).perplexity
 
     @property
@@ -114,7 +114,7 @@ class Perplexity:
         return (self.base, *rare, self.unknown, self._band("</s>", [_END]))
 
     def __add__(self, other: "Perplexity") -> "Perplexity":
-        """The result for both texts together; raises ValueError for other words."""
+        """The result for both texts together; raises ValueError if their vocabularies or base sets differ."""
         if (self.vocabulary_size, self.num_base) != (other.vocabulary_size, other.num_base):
             raise ValueError("perplexities over different vocabularies or base sets do not add up")
         return Perplexity(
@@ -126,7 +126,7 @@ class Perplexity:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All figures, for a JSON file; a perplexity of nothing is null."""
+        """All figures, for a JSON file; a perplexity without targets is null."""
         return {
             "vocabulary_size": self.vocabulary_size,
             "num_base": self.num_base,
@@ -177,7 +177,7 @@ class Account:
         self._log_probs = np.zeros(NUM_KINDS)
 
     def add(self, scored: Scored) -> Perplexity:
-        """Take in one sentence; returns its own perplexity."""
+        """Add one sentence; returns its own perplexity."""
         words, log_probs = scored
         kinds = self._kinds[words]
         if len(log_probs) > len(words):

@@ -1,6 +1,7 @@
 """Evaluate a model folder on texts, or on a part of the prepared corpus that it was trained on.
 
-Reads the model folder and the texts or the work folder; gives figures, and on request writes the scores of single words.
+Reads the model folder and the texts or the work folder; returns figures, and on request writes the scores of single
+words.
 """
 
 import math
@@ -27,7 +28,7 @@ from fewwords.text.sources import find_sources
 
 @dataclass(frozen=True)
 class TextResult:
-    """What one text came to; `num_characters` is None for a prepared part, where unknown words have lost theirs."""
+    """The result for one text; `num_characters` is None for a prepared part, where unknown words have lost theirs."""
 
     name: str
     perplexity: Perplexity
@@ -49,9 +50,9 @@ class TextResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The results of the texts, and what the model costs: `numbers` in all, and those of a neural model by part.
+    """The results of the texts, and the size of the model: `numbers` in all, and by part for a neural model.
 
-    `dense` has the parts that it would have without codes.
+    `dense` has the parts of its uncompressed version.
     """
 
     variant: str
@@ -68,7 +69,7 @@ class Evaluation:
 
     @property
     def total(self) -> TextResult:
-        """All texts together; the only one itself."""
+        """All texts together."""
         return reduce(add, self.texts)
 
     def to_json(self) -> dict[str, Any]:
@@ -100,10 +101,10 @@ def evaluate(
     word_scores: TextIO | None = None,
     device: str = "cpu",
 ) -> Evaluation:
-    """Evaluate a model folder on `texts` (paths, folders, globs, "-") or, without them, on a part of the corpus in `work`.
+    """Evaluate a model folder on `texts` (paths, folders, globs, "-") or, without any, on a part of `work`'s corpus.
 
-    `max_words` limits each text to its first sentences; `word_scores` receives SRILM's debug-2 lines. Raises InputError for
-    a model that is incomplete or changed, a corpus with other words, and texts without words.
+    `max_words` limits each text to its first sentences; `word_scores` receives SRILM's debug-2 lines. Raises InputError
+    for a model that is incomplete or changed, a corpus with other words, and texts without words.
     """
     if bool(texts) == (work is not None):
         raise InputError("name either texts to evaluate ('-' is standard input) or, with `work`, a prepared corpus")
@@ -122,22 +123,22 @@ def evaluate(
         results.append(_evaluate_text(found, source.name, sentences, batch_words, word_scores, None, has_surface=True))
     for result in results:
         if math.isnan(result.perplexity.log_prob):
-            raise InputError(f"{model}: the model gives no numbers (NaN); its training diverged, train it again")
+            raise InputError(f"{model}: the model gives NaN; its training diverged, train it again")
     folder = Path(model)
     files = {name: (folder / name).stat().st_size for name in sealed_files(folder)}
     return Evaluation(found.variant, tuple(results), found.num_numbers, found.memory, found.uncompressed_memory, files)
 
 
 def find_device(name: str) -> str:
-    """The name of a device, once it is sure that there is one; raises InputError when there is none."""
+    """The name of a device; raises InputError if it is not available."""
     if name == "cpu":
         return name
     import torch
 
     try:
         return str(torch.empty(0, device=name).device)
-    except (RuntimeError, AssertionError):  # which of them depends on how torch was built
-        raise InputError(f"`device` {name}: not there; choose cpu, or cuda where there is a GPU") from None
+    except (RuntimeError, AssertionError):  # which one depends on how torch was built
+        raise InputError(f"`device` {name}: not available; choose cpu, or cuda if there is a GPU") from None
 
 
 def _evaluate_text(
@@ -167,7 +168,7 @@ def _evaluate_text(
 def _score(
     model: Model, sentences: Iterable[TextSentence], batch_words: int, progress: Progress
 ) -> Iterator[tuple[TextSentence, Scored]]:
-    """The sentences with their scores; they wait here while those of one length are scored together."""
+    """The sentences with their scores; they are buffered while those of one length are scored together."""
     waiting: deque[TextSentence] = deque()
 
     def ids() -> Iterator[Sentence]:

@@ -1,7 +1,8 @@
-"""`mix_models`: model folders over one vocabulary and a held-out text to the folder of their mixture.
+"""`mix`: from model folders over one vocabulary and a held-out text to the folder of their mixture.
 
-Reads the models and the text, or the dev part of the corpus in a work folder, scores the text with each model, and finds the
-weights with the lowest perplexity. Beside the models it holds the text and ln p of its targets, float64 [models, targets].
+Reads the models and the text, or the dev part of the corpus in a work folder, scores the text with each model, and
+finds the weights with the lowest perplexity. Besides the models, the text and ln p of its targets, float64 [models,
+targets], are in memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,7 @@ from fewwords.text.sources import find_sources
 
 @dataclass(frozen=True)
 class MixSummary:
-    """Perplexities over words, `<unk>` and, where it is predicted, `</s>`: of each model, of equal weights, of the mix.
+    """Perplexities over words, `<unk>` and, if predicted, `</s>`: of each model, of equal weights, of the mix.
 
     `is_tuned`: the weights were found on this text, not given; `folder`: where the mix was written, or None.
     """
@@ -65,11 +66,11 @@ def mix(
     device: str = "cpu",
     force: bool = False,
 ) -> MixSummary:
-    """Tune the weights of two models or more on `text` (a path, folder, glob, "-") or on the dev part of the corpus in `work`.
+    """Tune the weights of two or more models on `text` (a path, folder, glob, "-") or on dev of the corpus in `work`.
 
-    With `weights` nothing is tuned; with `output` the mix is written there. `max_words` limits each file of the text to its first
-    sentences. Raises InputError for models that do not go together, weights that are no distribution, text without words, and an
-    `output` that has a model already unless `force` is given.
+    With `weights` nothing is tuned; with `output` the mix is written there. `max_words` limits each file of the text to
+    its first sentences. Raises InputError for models that cannot be mixed, weights that are not a distribution, text
+    without words, and, unless `force` is given, an `output` that already has a model.
     """
     folders = [Path(model) for model in models]
     if len(folders) < 2:
@@ -134,26 +135,28 @@ def _check_output(output: Path | None, folders: Sequence[Path], force: bool) -> 
 
 
 def _check_components(components: Sequence[Model], folders: Sequence[Path]) -> dict[str, Any]:
-    """What the models say of their corpus, once it is sure that they predict the same targets and read text alike."""
+    """The corpus that the models record, after checking that they predict the same targets and read text alike."""
     first, first_folder = components[0], folders[0]
     corpora: list[tuple[Path, TextRules, dict[str, Any]]] = []
     for each, folder in zip(components, folders):
         if each.vocabulary.fingerprint != first.vocabulary.fingerprint:
             sizes = f"{len(first.vocabulary):,} and {len(each.vocabulary):,} words"
-            raise InputError(f"{first_folder} and {folder}: other vocabularies ({sizes}); mix models of one vocabulary")
+            raise InputError(
+                f"{first_folder} and {folder}: different vocabularies ({sizes}); mix models of one vocabulary"
+            )
         if each.predicts_end != first.predicts_end:
             without, other = (first_folder, folder) if each.predicts_end else (folder, first_folder)
             raise InputError(
-                f"{without}: does not predict </s>, and {other} does; train it with `boundary` end, or mix it with models like it"
+                f"{without}: does not predict </s>, and {other} does; train it with `boundary` end, or mix it with others like it"
             )
         corpus = each.made_from.get("corpus")
-        if isinstance(corpus, Mapping) and corpus:  # a model from an ARPA file says nothing
+        if isinstance(corpus, Mapping) and corpus:  # a model from an ARPA file records none
             corpora.append((folder, each.rules, dict(corpus)))
     for folder, rules, _ in corpora:
         if rules != corpora[0][1]:
             raise InputError(
-                f"{corpora[0][0]} and {folder}: trained on text with case or numbers folded in other ways; mix models of text "
-                "that was prepared alike"
+                f"{corpora[0][0]} and {folder}: trained on text with case or numbers folded differently; mix models of text "
+                "that was prepared in the same way"
             )
     if not corpora:
         return {}
@@ -178,7 +181,7 @@ def _score(
                 row[done : done + len(scores)] = scores
                 done += len(scores)
         if np.isnan(row).any():
-            raise InputError(f"{folder}: the model gives no numbers (NaN); its training diverged, train it again")
+            raise InputError(f"{folder}: the model gives NaN; its training diverged, train it again")
     return log_probs
 
 

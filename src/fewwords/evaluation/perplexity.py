@@ -17,9 +17,9 @@ def part_perplexity(
     num_base: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Perplexity:
-    """The perplexity of the first sentences of a part that have at most `max_words` words together, but of one at least.
+    """The perplexity of the first sentences of a part with at most `max_words` words in total, but at least one.
 
-    The part must be read through as many words as the model has. Raises InputError when it is not, or is empty.
+    The part must be read with the model's vocabulary size. Raises InputError if it is not, or is empty.
     """
     return sentences_perplexity(
         model,
@@ -31,10 +31,10 @@ def part_perplexity(
 
 
 def part_sentences(model: Model, part: Part, max_words: int | None = None) -> Iterable[Sentence]:
-    """The first sentences of a part, up to `max_words` words but one at least; raises InputError as above."""
+    """The first sentences of a part, up to `max_words` words but at least one; raises InputError as above."""
     if part.vocabulary_size != model.num_words:
         raise InputError(
-            f"the part {part.name} is read through {part.vocabulary_size:,} words and the model has {model.num_words:,}; "
+            f"the part {part.name} is read with {part.vocabulary_size:,} words and the model has {model.num_words:,}; "
             "open the part with the model's vocabulary size"
         )
     return part.head(max_words).sentences()
@@ -50,7 +50,8 @@ def sentences_perplexity(
 ) -> Perplexity:
     """The perplexity of sentences, each ids [length] without boundaries.
 
-    `num_base` tells base words from rare ones; without it the model's own, or, of a dense model, the paper's 8,000.
+    `num_base` separates base words from rare ones; the default is the model's own, or the paper's 8,000 for a dense
+    model.
     """
     account = Account(model, num_base)
     for scored in model.score_sentences(sentences, batch_words=batch_words, advance=advance):

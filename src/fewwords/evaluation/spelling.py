@@ -1,17 +1,18 @@
-"""Bits per character with unknown words spelled out, which models over different vocabularies can be compared by.
+"""Bits per character with unknown words spelled out, to compare models over different vocabularies.
 
-A perplexity counts an unknown word as `<unk>`, whatever it is, so a smaller vocabulary looks better. Here each unknown word pays
-for its letters too: a letter n-gram model, trained on the words of the training part past the first V, spells it, its end
+A perplexity counts any unknown word as `<unk>`, so a smaller vocabulary looks better. Here each unknown word also pays
+for its letters: a letter n-gram model, trained on the words of the training part past the first V, spells it, its end
 included:
 
     bits per character = (-log2 p of all targets + bits to spell each unknown word) / characters,
 
-where a word has its letters and one character after it, a blank or the end of the sentence. The letter model is interpolated
-Witten-Bell, p(c|h) = (count(h c) + T(h) p(c|h')) / (count(h) + T(h)), with T(h) the number of different letters seen after h and h'
-the context h without its first letter; below it is a uniform choice of the letters seen, the end, and "any other code point".
+where a word has its letters and one character after it, a space or the end of the sentence. The letter model is
+interpolated Witten-Bell, p(c|h) = (count(h c) + T(h) p(c|h')) / (count(h) + T(h)), with T(h) the number of different
+letters seen after h, and h' the context h without its first letter; at the lowest level it is uniform over the letters
+seen, the end, and "any other code point".
 
-A prepared part has lost the letters of words that never occur in train. Such a word is taken to cost, and to be as long as, the
-average word that occurs in train once: a tenth of those is kept from the letter model for that purpose.
+A prepared part has lost the letters of words that never occur in train. Such a word is taken to cost, and to be as long
+as, the average word that occurs in train once: a tenth of those is held out from the letter model for that purpose.
 """
 
 import math
@@ -29,7 +30,7 @@ ORDER = 5
 NUM_CODE_POINTS = 0x110000
 HELD_OUT_EVERY = 10
 _START, _END, _OTHER, _FIRST_LETTER = range(4)
-_BITS = 12  # of a symbol, so that five fit an int64
+_BITS = 12  # per symbol, so that five fit into an int64
 _MOST_LETTERS = (1 << _BITS) - _FIRST_LETTER
 
 Symbols = NDArray[np.int64]
@@ -37,7 +38,7 @@ Symbols = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Level:
-    """Counts after contexts of one length: `keys` are contexts with a symbol, `contexts` alone; both sorted."""
+    """Counts after contexts of one length: `keys` are contexts with a symbol, `contexts` without; both sorted."""
 
     keys: Symbols
     counts: NDArray[np.float64]
@@ -54,7 +55,7 @@ class _Level:
 
 @dataclass(frozen=True)
 class SpellingModel:
-    """Says how many bits the letters of a word cost; `letters` are the code points it has seen, sorted."""
+    """How many bits the letters of a word cost; `letters` are the code points seen in training, sorted."""
 
     letters: NDArray[np.uint32]
     levels: tuple[_Level, ...]
@@ -86,7 +87,7 @@ def train_spelling(words: Sequence[str], counts: NDArray[np.int64], order: int =
 
 @dataclass(frozen=True)
 class RareSpelling:
-    """The letter model of the words past a vocabulary, and what a word costs whose letters are lost, and its length."""
+    """The letter model of the words past a vocabulary, and the cost and length of a word whose letters are lost."""
 
     model: SpellingModel
     lost_bits: float
@@ -94,10 +95,10 @@ class RareSpelling:
 
 
 def train_rare_spelling(vocabulary: Vocabulary, size: int) -> RareSpelling:
-    """Train on the words past the first `size` of all words; raises InputError when there are none."""
+    """Train on the words past the first `size` of all words; raises InputError if there are none."""
     words, counts = vocabulary.words[size:], vocabulary.counts[size:]
     if not len(words):
-        raise InputError(f"a vocabulary of {size:,} words leaves none to learn spelling from; choose a smaller one")
+        raise InputError(f"a vocabulary of {size:,} words leaves no words to learn spelling from; choose a smaller one")
     once = np.flatnonzero(counts == 1)[::HELD_OUT_EVERY]
     kept = np.setdiff1d(np.arange(len(words)), once)
     if not len(kept) or not len(once):
@@ -109,7 +110,7 @@ def train_rare_spelling(vocabulary: Vocabulary, size: int) -> RareSpelling:
 
 @dataclass(frozen=True)
 class Spelled:
-    """A text read through a vocabulary, with what its unknown words cost; of those, `num_lost` have lost their letters."""
+    """A text read with a vocabulary, and the cost of its unknown words; `num_lost` of them have lost their letters."""
 
     num_words: int
     num_sentences: int
@@ -119,7 +120,7 @@ class Spelled:
     num_characters: float
 
     def bits_per_character(self, log_prob: float) -> float:
-        """Of a model that gives all targets of the text, `</s>` included, the sum of ln p `log_prob`."""
+        """For a model with the sum `log_prob` of ln p over all targets of the text, `</s>` included."""
         return (-log_prob / math.log(2) + self.letter_bits) / self.num_characters
 
 
@@ -151,7 +152,7 @@ def _code_points(words: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.i
 
 
 def _lay_out(words: Sequence[str], letters: NDArray[np.uint32]) -> tuple[Symbols, NDArray[np.int64], NDArray[np.int64]]:
-    """All words in one row of symbols, each after enough starts; where the letters and ends are, and of which words."""
+    """All words in one row of symbols, each after enough starts; the places of letters and ends, and their words."""
     code_points, lengths = _code_points(words)
     found = np.minimum(np.searchsorted(letters, code_points), max(len(letters) - 1, 0))
     known = letters[found] == code_points if len(letters) else np.zeros(len(code_points), bool)

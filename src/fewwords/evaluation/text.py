@@ -1,8 +1,8 @@
-"""Sentences to evaluate on: a prepared part, raw text of any kind that `prepare` reads, or tokenised text, a sentence a line.
+"""Sentences to evaluate on: a prepared part, raw text as `prepare` reads it, or tokenised text, one sentence per line.
 
-Raw text is decompressed, recognised, cleaned, split and folded by the code of `prepare`, with the settings of the corpus that the
-model was trained on; but every sentence is kept, whatever its length. The characters of a sentence are those of its words
-joined by single blanks, and one for its end.
+Raw text is decompressed, recognised, cleaned, split and folded by the code of `prepare`, with the text rules of the
+model; but every sentence is kept, whatever its length. The characters of a sentence are those of its words joined by
+single spaces, and one for its end.
 """
 
 from collections.abc import Iterator
@@ -33,24 +33,20 @@ class TextSentence:
 
     @property
     def num_characters(self) -> int:
-        """The characters of the words, the blanks between them, and the line end."""
+        """The characters of the words, the spaces between them, and the line end."""
         return sum(map(len, self.words)) + len(self.words)
 
 
 def read_part(
     corpus: TokenCorpus, part: PartName, vocabulary: Vocabulary, max_words: int | None = None
 ) -> Iterator[TextSentence]:
-    """The first sentences of a part that have at most `max_words` words together, but one at least.
+    """The first sentences of a part with at most `max_words` words in total, but at least one.
 
-    Raises InputError when the words of the corpus are not the model's, or the part is empty.
+    Raises InputError if the words of the corpus are not the model's, or the part is empty.
     """
     size = len(vocabulary)
-    if corpus.num_types < size:
-        head_fits = False
-    else:
-        words = Vocabulary.load(corpus.folder / "words.tsv", size)
-        head_fits = words.fingerprint == vocabulary.fingerprint
-    if not head_fits:
+    head = Vocabulary.load(corpus.folder / "words.tsv", size)
+    if head.fingerprint != vocabulary.fingerprint:
         raise InputError(
             f"{corpus.folder}: its first {size:,} words are not the model's vocabulary; give the work folder that the model "
             "was trained in, or a text"
@@ -62,9 +58,9 @@ def read_part(
 def read_sentences(
     source: Source, vocabulary: Vocabulary, rules: TextRules, *, tokenized: bool = False, max_words: int | None = None
 ) -> Iterator[TextSentence]:
-    """The first sentences of a source that have at most `max_words` words together, but one at least.
+    """The first sentences of a source with at most `max_words` words in total, but at least one.
 
-    Raises InputError when the source is empty, damaged, no text, or holds no words.
+    Raises InputError if the source is empty, damaged, not text, or has no words.
     """
     _, pieces = decompress(source.chunks(), source.name)
     segmenter = Segmenter(rules)
@@ -82,12 +78,12 @@ def read_sentences(
             start += length
         if len(segmenter.lexicon) > _MOST_TYPES:
             segmenter.forget()
-    _tell(source, segmenter)
+    _report_replaced(source, segmenter)
     if not num_words:
         raise InputError(f"{source.name}: no words at all; check that this is text")
 
 
-def _tell(source: Source, segmenter: Segmenter) -> None:
+def _report_replaced(source: Source, segmenter: Segmenter) -> None:
     if invalid := segmenter.tally.invalid_bytes[source.name]:
         say(f"{source.name}: {invalid:,} invalid UTF-8 sequences were replaced")
     if overlong := segmenter.tally.sentences[OVERLONG]:

@@ -1,9 +1,9 @@
 """Scores as SRILM prints them: `ngram -ppl` with `-debug 2`, log base 10, so that its tools read them.
 
-A sentence is its line of words, a line for each target, `<tab>p( word | previous ...) <tab>= [NN] prob [ log10 ]`, and two lines
-of statistics. SRILM leaves words outside the vocabulary out of all sums and gives them `[OOV] 0 [ -inf ]`. Its script
-compute-best-mix takes the tenth blank-separated field once everything from `|` to the first `)` is one word; the label must
-therefore be one field, and a `)` in the previous word is written -rrb-.
+A sentence is its line of words, a line for each target, `<tab>p( word | previous ...) <tab>= [NN] prob [ log10 ]`, and
+two lines of statistics. SRILM leaves words outside the vocabulary out of all sums and gives them `[OOV] 0 [ -inf ]`.
+Its script compute-best-mix takes the tenth space-separated field once everything from `|` to the first `)` is one word;
+so the label must be one field, and a `)` in the previous word is written -rrb-.
 """
 
 import math
@@ -21,10 +21,10 @@ _LN_10 = math.log(10)
 
 
 def statistics_lines(perplexity: Perplexity, name: str | None = None) -> list[str]:
-    """SRILM's two lines, of a file when it has a name.
+    """SRILM's two lines, for a file if `name` is given.
 
-    ppl = 10^(-logprob / (words - OOVs + sentences)), ppl1 = 10^(-logprob / (words - OOVs)), and logprob is the sum over words and
-    `</s>` for both. The sentences count in ppl only where the model predicts their ends.
+    ppl = 10^(-logprob / (words - OOVs + sentences)), ppl1 = 10^(-logprob / (words - OOVs)), and logprob is the sum over
+    words and `</s>` for both. The sentences count in ppl only if the model predicts their ends.
     """
     unknown = perplexity.unknown
     log10_prob = (perplexity.log_prob - unknown.log_prob) / _LN_10
@@ -45,7 +45,7 @@ def write_sentence(
     vocabulary: Vocabulary,
     statistics: Perplexity,
 ) -> None:
-    """Write one sentence: its words as they were, ids [length], natural log-probabilities [length, or one more for `</s>`]."""
+    """Write one sentence: its original words, ids [length], and ln p [length, or one more for `</s>`]."""
     targets = [*vocabulary.decode(ids), END][: len(log_probs)]
     previous = START
     lines = [" ".join(words)]

@@ -1,8 +1,8 @@
 """The sparse codes as a layer holds them: tensors that move with the model and expand for the words of a batch.
 
-Base words are stored with their natural code, themselves times 1, so that every word reads alike. Only `values`, those
-of the rare words, can be tuned. The codes are in the state dict by default, so that a layer's own state restores it;
-make the table with persistent=False where they are saved in a file of their own. An embedding and an output layer can
+Base words are stored with their own code, themselves times 1, so that every word is read the same way. Only `values`,
+those of the rare words, can be tuned. The codes are in the state dict by default, so that a layer's own state restores
+it; use persistent=False where they are saved in a separate file. An embedding and an output layer can
 share one table.
 """
 
@@ -76,12 +76,12 @@ class CodeTable(nn.Module):
         return Entries(self.indices[positions].long(), starts, weights.masked_scatter(rare, rare_values))
 
     def combine(self, table: Tensor, ids: Tensor, *, sparse: bool = False) -> Tensor:
-        """The rows of the words `ids` [n] as their codes make them of `table` ([num_base, size] or [num_base])."""
+        """The rows of the words `ids` [n], combined by their codes from `table` ([num_base, size] or [num_base])."""
         entries = self.entries_of(ids)
         return sum_rows(table, *entries, sparse=sparse)
 
     def combine_rare(self, table: Tensor) -> Tensor:
-        """The rows [num_words - num_base, size] of all rare words as their codes make them of `table`."""
+        """The rows [num_words - num_base, size] of all rare words, combined by their codes from `table`."""
         starts = (self.offsets[self.num_base : -1] - self.num_base).long()
         return sum_rows(table, self.indices[self.num_base :].long(), starts, self.values)
 
@@ -108,7 +108,7 @@ class CodeTable(nn.Module):
         return csr_array(parts, shape=(self.num_words, self.num_base))
 
     def tuned_codes(self, made_from: dict[str, Any]) -> SparseCodes:
-        """The codes with the values as they are now, without those that became zero; a word keeps one at the least."""
+        """The codes with the values as they are now, without those that became zero; a word keeps at least one."""
         matrix = self.to_csr()
         starts = matrix.indptr[:-1]
         empty = np.add.reduceat(matrix.data > 0, starts, dtype=np.int64) == 0
@@ -117,7 +117,7 @@ class CodeTable(nn.Module):
 
     @torch.no_grad()
     def project(self) -> None:
-        """Set negative values to zero; after a step with sparse gradients only the touched ones are looked at."""
+        """Set negative values to zero; after a step with sparse gradients only the touched ones are checked."""
         gradient = self.values.grad
         if gradient is not None and gradient.is_sparse:
             touched = gradient._indices()[0]
@@ -127,7 +127,7 @@ class CodeTable(nn.Module):
 
 
 def as_code_table(codes: SparseCodes | CodeTable, *, tune: bool, sparse: bool) -> CodeTable:
-    """A table of its own for given codes, or the given table, which must then be tuned as asked."""
+    """A new table for given codes, or the given table, which must then be tunable if `tune` asks for it."""
     if isinstance(codes, SparseCodes):
         return CodeTable(codes, tune=tune, sparse=sparse)
     if tune and not codes.tuned:

@@ -1,6 +1,6 @@
 """Word vectors for the words of a batch (section 3.2).
 
-`DenseEmbedding` has a vector for each word. `CodedEmbedding` has the vectors U of the base words alone; the vector of
+`DenseEmbedding` has a vector for each word. `CodedEmbedding` has only the vectors U of the base words; the vector of
 any other word is U x with its sparse code x. Only the rows of the words in the batch are read.
 """
 
@@ -11,7 +11,7 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.layers.code_table import CodeTable, as_code_table
 from fewwords.layers.row_sums import take_rows
 
-# The scale with which the paper's models started.
+# The paper's models start at this scale.
 START_RANGE = 0.05
 
 
@@ -45,8 +45,8 @@ class CodedEmbedding(nn.Module):
     """Vectors of `size` values for the base words, and codes that combine them for all others.
 
     With `tune_codes` the values of the codes are trained; call `project_codes` after each step to keep them >= 0.
-    `sparse` asks for sparse gradients of what grows with the vocabulary, the tuned values; `sparse_base` of the base
-    vectors too, which is worth it only for a base much larger than the words of a batch.
+    `sparse` gives sparse gradients for what grows with the vocabulary, the tuned values; `sparse_base` for the base
+    vectors too, which pays only if the base is much larger than the words of a batch.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """Scores of next words, s(h, w) = W_w . h + b_w (equation 2), dense or coded (section 3.3).
 
-`CodedOutput` has the weights D of the base words alone and W_w = D x_w. All scores are D h, one matrix product over the
-base words, and then the codes' sparse product: the V x C matrix W is never built. Biases are one a word, or coded too
-(b_w = c . x_w). Gradients of all scores come from `logits`; `log_normaliser`, `log_probs_of` and `log_probs` record none.
+`CodedOutput` has only the weights D of the base words, and W_w = D x_w. All scores are D h, one matrix product over the
+base words, and then the codes' sparse product: the V x C matrix W is never built. Biases are one per word, or coded too
+(b_w = c . x_w). Gradients of all scores come from `logits`; `log_normaliser`, `log_probs_of` and `log_probs` record
+none.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from fewwords.layers.row_sums import sum_rows, take_rows
 
 
 class OutputLayer(Protocol):
-    """What losses and evaluation ask of an output layer."""
+    """What losses and evaluation need from an output layer."""
 
     num_words: int
 
@@ -85,9 +86,9 @@ class CodedOutput(nn.Module):
     """Weights of `size` values for the base words, and codes that combine them for all others.
 
     With `coded_bias` the biases are combined in the same way, otherwise each word has its own. With `tune_codes` the
-    values of the codes are trained; call `project_codes` after each step to keep them >= 0. `sparse` asks for sparse
-    gradients of what grows with the vocabulary, biases of single words and tuned values; `sparse_base` of the base's
-    weights and biases too, which is worth it only for a base much larger than the words of a batch.
+    values of the codes are trained; call `project_codes` after each step to keep them >= 0. `sparse` gives sparse
+    gradients for what grows with the vocabulary, biases of single words and tuned values; `sparse_base` for the base's
+    weights and biases too, which pays only if the base is much larger than the words of a batch.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class CodedOutput(nn.Module):
         return weights, take_rows(self.bias, ids, sparse=self.sparse)
 
     def logits(self, h: Tensor) -> Tensor:
-        """The scores [N, num_words] of contexts h [N, size]; in memory they lie word after word."""
+        """The scores [N, num_words] of contexts h [N, size]; the memory layout is word by word."""
         if not torch.is_grad_enabled():
             scores = h.new_empty(self.num_words, len(h))
             for first, chunk in self.score_chunks(h):
@@ -134,7 +135,7 @@ class CodedOutput(nn.Module):
         base_scores = self._base_scores(h)
         for first, scores in self.codes.rare_chunks(base_scores):
             yield first, scores if self.coded_bias else scores.add_(self.bias[first : first + len(scores), None])
-        # Last, because the rare words' scores are made of the base words' without their bias.
+        # Last, because the rare words' scores are made from the base words' scores without their bias.
         yield 0, base_scores if self.coded_bias else base_scores.add_(self.bias[: len(base_scores), None])
 
     def log_normaliser(self, h: Tensor) -> Tensor:
@@ -168,8 +169,8 @@ class CodedOutput(nn.Module):
     def _fit_base_biases(self, log_unigram: Tensor) -> Tensor:
         """The c with the least squared error of c . x_w against log_unigram [num_words], weighted by probability.
 
-        To second order that is the divergence of the unigram distribution from the one that the biases give. Unweighted,
-        the many rare words would pull the few frequent base words down.
+        To second order that is the divergence of the unigram distribution from the one that the biases give.
+        Unweighted, the many rare words would pull down the few frequent base words.
         """
         from scipy.sparse.linalg import lsqr  # type: ignore[import-untyped]
 

@@ -31,8 +31,8 @@ def take_rows(table: Tensor, ids: Tensor, *, sparse: bool = False) -> Tensor:
 def touched_rows(gradient: Tensor) -> tuple[Tensor, Tensor]:
     """The rows [n], ascending without repeats, and values [n, ...] of a sparse gradient.
 
-    Accumulation into `.grad` forgets that a gradient is coalesced. Its rows tell, and are sorted anew only where two
-    gradients were added, as those of a table that serves two layers.
+    Accumulation into `.grad` forgets that a gradient is coalesced. The order of its rows shows it; they are sorted
+    again only where two gradients were added, as for a table that serves two layers.
     """
     rows = gradient._indices()[0]
     if bool((rows[1:] > rows[:-1]).all()):
@@ -53,7 +53,7 @@ class _RowSums(torch.autograd.Function):
         ctx.save_for_backward(table if ctx.needs_input_grad[1] else None, weights, indices, starts)
         if starts is None:
             return table.index_select(0, indices)
-        # Detached, because a table that requires a gradient sends embedding_bag down its slower, recording way.
+        # Detached, because for a table that requires a gradient embedding_bag takes a slower, recording path.
         sums = functional.embedding_bag(
             indices, _as_matrix(table.detach()), starts, mode="sum", per_sample_weights=weights
         )

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 CONTEXTS_PER_CHUNK = 128
-# 1 MB: such a chunk stays in the cache between the steps that read it, and the allocator keeps its memory for the next.
+# 1 MB: such a chunk stays in the cache between the steps that read it, and the allocator reuses its memory.
 SCORES_PER_CHUNK = 2048 * 128
 
 
@@ -26,7 +26,7 @@ class Scores(Protocol):
 
 
 def words_per_chunk(num_contexts: int) -> int:
-    """How many words to score at a time for so many contexts."""
+    """How many words to score at a time for this many contexts."""
     return max(1, SCORES_PER_CHUNK // max(1, num_contexts))
 
 
@@ -53,7 +53,7 @@ def log_probs_of(layer: Scores, h: Tensor, targets: Tensor) -> Tensor:
 
 @torch.no_grad()
 def log_probs(layer: Scores, h: Tensor) -> Tensor:
-    """ln p(w|h) [N, num_words] of all words for contexts h [N, size]; in memory they lie word after word."""
+    """ln p(w|h) [N, num_words] of all words for contexts h [N, size]; the memory layout is word by word."""
     result = h.new_empty(layer.num_words, len(h))
     log_sums = []
     for first, scores in layer.score_chunks(h):
@@ -63,6 +63,6 @@ def log_probs(layer: Scores, h: Tensor) -> Tensor:
 
 
 def _consume_log_sum(scores: Tensor) -> Tensor:
-    """ln sum_w exp(scores[w]) [N] of scores [words, N], which are overwritten: a new chunk would cost more than the sum."""
+    """ln sum_w exp(scores[w]) [N] of scores [words, N], overwriting them: a new chunk would cost more than the sum."""
     largest = scores.amax(0)
     return scores.sub_(largest).exp_().sum(0).log_().add_(largest)

@@ -24,7 +24,8 @@ from fewwords.losses.shared_noise import shared_noise_loss
 class NoiseContrastiveLoss(nn.Module):
     """The mean loss of a batch with `num_noise` words drawn from `noise`, shared by contexts or for each position.
 
-    They are shared by about `group` contexts, which costs the same products whatever the size of the groups, or by the whole batch.
+    They are shared by about `group` contexts, at the same cost in products for any size of group, or by the whole
+    batch.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class NoiseContrastiveLoss(nn.Module):
     def with_noise(
         self, h: Tensor, targets: Tensor, output: OutputLayer, normaliser: Normaliser, noise_ids: Tensor
     ) -> Tensor:
-        """The same with given noise words: [k] for the whole batch, [N, k] for each position, [G, k] for G groups in a row."""
+        """The same with given noise: [k] for the whole batch, [N, k] per position, [G, k] for G consecutive groups."""
         log_k = math.log(noise_ids.shape[-1])
         negative_log_z = normaliser.negative_log_z(h)
         if noise_ids.dim() == 1 or len(noise_ids) < len(targets):
@@ -60,7 +61,7 @@ class NoiseContrastiveLoss(nn.Module):
             weights, biases = output.weights_and_biases(ids)
             shifts = biases - (self.noise.log_prob[ids] + log_k)
             return shared_noise_loss(h, negative_log_z, weights, shifts, noise_ids.shape[-1])
-        # A frequent word is drawn at many positions; its vector is put together once.
+        # A frequent word is drawn at many positions; its vector is built once.
         ids, places = torch.unique(torch.cat([targets[:, None], noise_ids], dim=1), return_inverse=True)
         weights, biases = output.weights_and_biases(ids)
         shifts = take_rows(biases - (self.noise.log_prob[ids] + log_k), places.view(-1)).view_as(places)

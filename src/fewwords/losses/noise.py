@@ -1,7 +1,7 @@
 """The noise distribution P_n of section 3.4: unigram counts raised to a power.
 
 Probabilities are kept as whole numbers that sum to about 2^53, and a draw is one random whole number looked up in
-their running sum: O(log V) a draw, nothing of size V touched, and `log_prob` belongs exactly to what is drawn.
+their running sum: O(log V) per draw, nothing of size V touched, and `log_prob` is exactly that of what is drawn.
 Noise-contrastive estimation needs P_n(w) > 0 for every word that can be a target, `<unk>` included, so words that were
 never counted get the smallest positive count; words that are never predicted (`<s>`) can be excluded.
 """

@@ -1,6 +1,6 @@
 """What stands for the normalisation factor Z_h while training with noise (section 3.4).
 
-P(w|h) = exp(s(h, w)) / Z_h, and a normaliser says -ln Z_h for each context: 0 (`OneNormaliser`, the paper's base
+P(w|h) = exp(s(h, w)) / Z_h, and a normaliser gives -ln Z_h for each context: 0 (`OneNormaliser`, the paper's base
 model), one learned number (`ConstantNormaliser`), or W_Z . h + b_Z (`ZRegression`). All start at Z = 1. Evaluation
 normalises explicitly and ignores them; `normalisation_gap` measures how far they are from the truth (figure 5).
 """

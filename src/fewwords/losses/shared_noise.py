@@ -1,7 +1,7 @@
 """The loss of noise-contrastive estimation with noise words shared by many contexts, with all gradients in one pass.
 
-x = h W^T + shift - ln Z_h for every context and noise word of its group is the largest array of a training step. It is made, used
-for the loss and for the three gradients, and dropped, for some contexts at a time, while it is in the cache.
+x = h W^T + shift - ln Z_h for every context and noise word of its group is the largest array of a training step. It is
+computed, used for the loss and the three gradients, and dropped, for some contexts at a time, while it is in the cache.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,9 @@ _FACTORS = 8
 def shared_noise_loss(h: Tensor, negative_log_z: Tensor, weights: Tensor, shifts: Tensor, num_noise: int) -> Tensor:
     """The mean of -ln sigmoid(x(target)) - sum_noise ln sigmoid(-x(noise)) over contexts h [N, size].
 
-    `weights` [N + Gk, size] and `shifts` [N + Gk], the biases less ln(k P_n), are those of the targets and then of k = `num_noise`
-    noise words for each of G groups of contexts in a row, as equal as can be. x = weights . h + shift + `negative_log_z` [N].
+    `weights` [N + Gk, size] and `shifts` [N + Gk], the biases minus ln(k P_n), are those of the targets and then of
+    k = `num_noise` noise words for each of G consecutive groups of contexts, as equal in size as possible.
+    x = weights . h + shift + `negative_log_z` [N].
     """
     with_gradients = torch.is_grad_enabled()
     arguments = (h, negative_log_z, weights, shifts, num_noise, with_gradients)
@@ -86,7 +87,8 @@ class _SharedNoiseLoss(torch.autograd.Function):
 def _sum_of_softplus(x: Tensor) -> Tensor:
     """The sum of ln(1 + exp(x)) = max(x, 0) - ln sigmoid(|x|) over all of x.
 
-    Logarithms are the dearest part. The sigmoids lie between 1/2 and 1, so a few are multiplied before each logarithm.
+    Logarithms are the expensive part. The sigmoids lie between 1/2 and 1, so a few are multiplied before each
+    logarithm.
     """
     factors = x.abs().sigmoid_().view(-1)
     num_grouped = len(factors) // _FACTORS * _FACTORS

@@ -1,7 +1,7 @@
 """Losses from the softmax itself: over the whole vocabulary, or over words sampled in its place.
 
 The full softmax is -ln p(target|h) (equation 1). The sampled one puts exp(s(target)) + sum over k drawn words other
-than the target of exp(s(w)) / (k P_n(w)) in the place of Z(h); its expectation is Z(h). The target is there already, so
+than the target of exp(s(w)) / (k P_n(w)) in place of Z(h); its expectation is Z(h). The target is there already, so
 drawn words that equal it are removed, and its own score needs no correction, because it is not left to chance.
 Both ignore the normaliser, which cancels.
 """

@@ -1,7 +1,7 @@
 """`load`: the model of a folder, whatever its kind.
 
-Each kind of model has a module `folder` in its own package below `fewwords.models`, which registers a reader for its format here.
-`load` finds these modules by looking at the package, and knows none of them by name.
+Each kind of model has a module `folder` in its own package below `fewwords.models`, which registers a reader for its
+format here. `load` finds these modules by searching the package; it knows none of them by name.
 """
 
 import pkgutil
@@ -24,28 +24,28 @@ _READERS: dict[str, Reader] = {}
 def register(format_name: str) -> Callable[[Reader], Reader]:
     """Make a function the reader of the folders whose `model.json` names this format."""
 
-    def remember(reader: Reader) -> Reader:
+    def add(reader: Reader) -> Reader:
         _READERS[format_name] = reader
         return reader
 
-    return remember
+    return add
 
 
 def load(folder: str | Path, device: str = "cpu") -> Model:
-    """Read a model folder of any kind; raises InputError when it is incomplete, was changed, or is of no known kind."""
+    """Read a model folder of any kind; raises InputError if it is incomplete, changed, or of an unknown kind."""
     for module in pkgutil.iter_modules(fewwords.models.__path__, "fewwords.models."):
         if module.ispkg:
             import_module(f"{module.name}.folder")
     folder = Path(folder)
     reader = _READERS.get(str(folder_format(folder)))
     if reader is None:
-        open_model(folder, " or ".join(_READERS))  # raises what is wrong with it
+        open_model(folder, " or ".join(_READERS))  # raises InputError with what is wrong
         raise AssertionError("a folder of an unknown format was opened")
     return reader(folder, device)
 
 
 def open_model(folder: Path, format_name: str) -> tuple[dict[str, Any], Vocabulary]:
-    """What `model.json` says and the vocabulary, once all files are sure to be the model's; raises InputError as `load` does."""
+    """The content of `model.json` and the vocabulary, after checking all files; raises InputError as `load` does."""
     return open_folder(
         folder,
         format_name,
@@ -55,7 +55,7 @@ def open_model(folder: Path, format_name: str) -> tuple[dict[str, Any], Vocabula
 
 
 def rules_of(facts: Mapping[str, Any]) -> TextRules:
-    """The text rules in a `model.json`; older ones have them among the settings of their corpus."""
+    """The text rules in a `model.json`; older files have them among the settings of the corpus."""
     recorded = facts.get("text")
     if recorded is None:
         corpus = (facts.get("made_from") or {}).get("corpus") or {}

@@ -9,11 +9,11 @@ class Memory:
 
     embedding: int
     encoding: int
-    prediction: int  # output weights; 0 where they are the embedding's
+    prediction: int  # output weights; 0 if tied to the embedding
     biases: int
     normaliser: int
     codes: int
-    second_biases: int  # of PyTorch's recurrent layers, contained in `encoding`
+    second_biases: int  # of PyTorch's recurrent layers, included in `encoding`
 
     @property
     def parameters(self) -> int:
@@ -31,7 +31,7 @@ class Memory:
         return self.total - self.second_biases
 
     def reduction(self, uncompressed: "Memory") -> float:
-        """How many percent smaller than another model, as table 4 tells it."""
+        """How many percent smaller than another model, as in table 4."""
         return 100 * (1 - self.paper_total / uncompressed.paper_total)
 
     def to_json(self) -> dict[str, int]:

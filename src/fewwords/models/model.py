@@ -1,8 +1,8 @@
 """What a model is, whatever its kind: a vocabulary, scores of sentences, and the next word from a state.
 
-A state stands for the words so far of a sentence. It is a value: `feed` gives a new one and changes nothing, so a state can be
-kept, copied and shared. Several states at once (`feed_all`, `log_probs_all`) are faster than one after another. All logs are
-natural. Nothing here changes a model, so threads can share one.
+A state stands for the words of a sentence so far. It is a value: `feed` returns a new one and changes nothing, so a
+state can be kept, copied and shared. Several states at once (`feed_all`, `log_probs_all`) are faster than one after
+another. All logs are natural. Nothing here changes a model, so threads can share one.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ State = Any
 
 
 class Model(ABC):
-    """A language model over a closed vocabulary; `rules` say how text becomes its words, `made_from` how it was made."""
+    """A language model over a closed vocabulary; `rules` say how text becomes words, `made_from` how it was made."""
 
     vocabulary: Vocabulary
     rules: TextRules
@@ -57,7 +57,7 @@ class Model(ABC):
 
     @property
     def memory(self) -> "Memory | None":
-        """The numbers by part, where the model has the parts of figure 1."""
+        """The numbers by part, if the model has the parts of figure 1."""
         return None
 
     @property
@@ -78,7 +78,7 @@ class Model(ABC):
         """ln p of every word of the vocabulary as the next one, [states, V]."""
 
     def feed(self, state: State, word: int) -> State:
-        """The state after one word more."""
+        """The state after one more word."""
         return self.feed_all([state], [word])[0]
 
     def log_probs(self, state: State) -> NDArray[np.float32]:
@@ -94,9 +94,9 @@ class Model(ABC):
         batch_words: int = BATCH_WORDS,
         advance: Callable[[int], None] | None = None,
     ) -> Iterator[Scored]:
-        """The sentences in their order, each ids [length] without boundaries, with ln p of its targets.
+        """The sentences in order, each ids [length] without boundaries, with ln p of its targets.
 
-        About `batch_words` words are scored together; `advance` is told how many words were done.
+        About `batch_words` words are scored together; `advance` is called with the number of words done.
         """
 
     def check_ids(self, ids: Sequence[int] | NDArray[np.int64]) -> None:

@@ -1,8 +1,8 @@
-"""A model folder that is complete or refused: `model.json` is written last and has the SHA-256 of all other files.
+"""A model folder that is complete or rejected: `model.json` is written last and has the SHA-256 of all other files.
 
-The files are made elsewhere and moved in, so that a folder without `model.json` counts as incomplete. Files of
-the folder that are not the model's (a checkpoint, the record of the training) stay where they are. Files in subfolders are named
-by their path, with slashes; a subfolder is the model's as a whole, and a new one takes its place.
+The files are made elsewhere and moved in; a folder without `model.json` counts as incomplete. Files that are not the
+model's (a checkpoint, the training record) stay in place. Files in subfolders are named by their path, with slashes; a
+subfolder belongs to the model as a whole and is replaced as a whole.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _MODEL_FILES = ("model.json", "model.safetensors", "codes.safetensors", "codes.j
 def write_folder(
     folder: Path, kind: str, vocabulary: Vocabulary, facts: dict[str, Any], write_files: Callable[[Path], None]
 ) -> None:
-    """Write a model folder of the format `kind`: the vocabulary, what `write_files` puts into the folder it is given, `facts`."""
+    """Write a model folder of format `kind`: the vocabulary, what `write_files` writes into a folder, and `facts`."""
     with merged_folder(folder, "model.json") as building:
         write_files(building)
         vocabulary.save(building / "words.tsv")
@@ -38,17 +38,17 @@ def write_folder(
             },
         )
         for subfolder in (folder / path.name for path in building.iterdir() if path.is_dir()):
-            if subfolder.is_file() or not ((folder / "model.json").exists() or _is_left_by_a_model(subfolder)):
+            if subfolder.is_file() or not ((folder / "model.json").exists() or _is_model_leftover(subfolder)):
                 raise InputError(f"{subfolder}: in the way of the model's own files; choose another folder")
 
 
-def _is_left_by_a_model(subfolder: Path) -> bool:
-    """Whether a subfolder, of which no model.json tells, has nothing but files of models: a kill can leave it so."""
+def _is_model_leftover(subfolder: Path) -> bool:
+    """Whether a subfolder outside any model.json has only files of models, as a kill can leave it."""
     return all(path.is_dir() or path.name in _MODEL_FILES for path in subfolder.rglob("*"))
 
 
 def folder_format(folder: Path) -> str | None:
-    """The format that `model.json` names, or None where there is none."""
+    """The format that `model.json` names, or None if there is none."""
     path = folder / "model.json"
     facts = read_json(path) if path.is_file() else None
     return facts.get("format") if isinstance(facts, dict) else None
@@ -60,10 +60,10 @@ def sealed_files(folder: Path) -> list[str]:
 
 
 def open_folder(folder: Path, kind: str, *, if_incomplete: str, if_other: str) -> tuple[dict[str, Any], Vocabulary]:
-    """What `model.json` says and the vocabulary, once all files are sure to be the model's.
+    """The content of `model.json` and the vocabulary, after checking that all files are the model's.
 
-    Raises InputError when the folder is incomplete (with the remedy `if_incomplete`), of another format (`if_other` says what
-    was expected), or was changed.
+    Raises InputError if the folder is incomplete (with the remedy `if_incomplete`), of another format (`if_other` says
+    what was expected), or was changed.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such model folder; train one with fewwords train")

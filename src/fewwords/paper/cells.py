@@ -1,7 +1,7 @@
-"""One cell of the plan: a training run as any other, an evaluation on the first words of test, and a record of both.
+"""One cell of the plan: an ordinary training run, an evaluation on the first words of test, and a record of both.
 
-Writes `paper/models/NAME`, a model folder, and the record; a cell with a record is done and never run again, one without goes on
-from its checkpoint.
+Writes `paper/models/NAME`, a model folder, and the record; a cell with a record is done and never run again, one
+without continues from its checkpoint.
 """
 
 import platform
@@ -35,7 +35,7 @@ from fewwords.work_folder import cell_model_folder, codes_path
 
 TEST_WORDS = 200_000
 NUM_EVALUATIONS = 10
-DEV_WORDS = 10_000  # of each evaluation while training; the whole of dev at the end
+DEV_WORDS = 10_000  # per evaluation while training; the whole of dev at the end
 
 
 def cell_folder(work: Path, cell: Cell) -> Path:
@@ -44,7 +44,7 @@ def cell_folder(work: Path, cell: Cell) -> Path:
 
 
 def run_cell(work: Path, cell: Cell, *, base_size: int, threads: int | None = None) -> Record:
-    """Train, evaluate and record a cell that has no record yet, from its checkpoint if there is one; returns the record."""
+    """Train, evaluate and record a cell without a record, from its checkpoint if it has one; returns the record."""
     record = read_record(work, cell)
     if record is not None:
         return record
@@ -91,7 +91,7 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
 
 
 def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> Path | None:
-    """The learned codes of a cell, made when they are not there yet; None for a cell that needs none, or has none to show."""
+    """The learned codes of a cell, made if missing and `make` is set; None for a cell that needs or has none."""
     if not cell.is_neural or not settings_of(cell.variant).is_coded or "codes" in cell.training_changes:
         return None
     suffix = "" if cell.max_nonzeros == DEFAULT_NONZEROS else f"-n{cell.max_nonzeros}"
@@ -178,7 +178,7 @@ def _command(work: Path, cell: Cell, base_size: int) -> str:
 
 
 def _commit() -> str | None:
-    """The commit of the source, with a plus when files have changed since; None outside a checkout."""
+    """The commit of the source, with a plus if files have changed since; None outside a checkout."""
     here = Path(__file__).parent
     try:
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, check=True)

@@ -1,9 +1,9 @@
-"""The experiments of section 4 as a plan: one cell for each model and vocabulary size, and the controls that the paper left out.
+"""The experiments of section 4 as a plan: one cell per model and vocabulary size, and controls that the paper left out.
 
-Table 3 is run twice: on the same first words for every model (the budget), with several seeds and all controls, and on all words of
-the training part, the paper's size, where each run takes an hour or more. All neural cells share the default recipe of
-`TrainingSettings`; the LSTMs are untied, as in the paper, unless their row says otherwise. `kn3` reads the very words that the
-neural cells of the budget read, `kn3-all` and `kn5-all` all there are.
+Table 3 is run twice: on the same first words for every model (the budget), with several seeds and all controls, and on
+all words of the training part, the paper's size, where each run takes an hour or more. All neural cells share the
+default recipe of `TrainingSettings`; the LSTMs are untied, as in the paper, unless their row says otherwise. `kn3`
+reads exactly the words that the neural cells of the budget read; `kn3-all` and `kn5-all` read all words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from fewwords.training.settings import preset_changes
 Group = Literal["table 3", "more words", "control"]
 
 DEFAULT_NONZEROS = 8
-# A model that starts far from its biases loses much at first and recovers; that is what these cells are to show.
+# A model that starts with bad biases has a high loss at first and recovers; these cells are there to show it.
 _ZERO_BIAS = {"bias_start": "zero", "divergence": 0.0}
 _UNTIED = {"tied": False}
 
@@ -48,17 +48,17 @@ ROWS: dict[str, Row] = {
 }
 MODELS = ("kn3", "kn3-all", "lbl5", "lstm-s", "lstm-z", "lstm-z-wb", "lstm-z-w", "lstm-s-zero-bias", "lstm-z-zero-bias")
 VOCABULARY_SIZES = (10_000, 22_000, 36_000, 50_000)
-LARGER_SIZES = (100_000, 200_000)  # beyond the paper's, for what its idea is for
+LARGER_SIZES = (100_000, 200_000)  # beyond the paper's, where its idea matters most
 DEFAULT_WORDS = 5_000_000
 MORE_WORDS = (20_000_000,)
 NUM_SEEDS = 3
-REPEATED = ("lstm-s", "lstm-z", "lstm-z-w")  # the rows whose differences are small: run with several seeds
-CLOSEST = ("lstm-z", "lstm-z-wb")  # the paper has one ahead at some sizes and the other at others: twice at every size
+REPEATED = ("lstm-s", "lstm-z", "lstm-z-w")  # rows that differ little: run with several seeds
+CLOSEST = ("lstm-z", "lstm-z-wb")  # in the paper, which one is ahead depends on the size: run twice at every size
 
 
 @dataclass(frozen=True)
 class Control:
-    """Which knob a cell turns, to which setting, and the cell that has the knob where it usually is."""
+    """Which knob a cell turns, to which setting, and the cell that has the default for this knob."""
 
     table: str
     setting: str
@@ -67,7 +67,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: `model` is its row in table 3, `variant` what is trained; `words` None means all there are.
+    """One run: `model` is its row in table 3, `variant` what is trained; `words` None means all.
 
     `tune_rate` chooses the rate on dev. `max_nonzeros` is that of the codes.
     """
@@ -102,17 +102,17 @@ def make_plan(
     controls: bool = True,
     num_seeds: int = NUM_SEEDS,
 ) -> list[Cell]:
-    """All cells, in an order in which what is needed most comes first.
+    """All cells, the most needed first.
 
     `more_words` are the budgets of further cells, two each, at the largest vocabulary. `all_words` adds the cells of
     the paper's size, at `larger_sizes` too. The controls and the repetitions with other seeds are made at the second
-    of the vocabulary sizes, or at the only one.
+    vocabulary size, or at the only one.
     """
     unknown = [model for model in models if model not in MODELS]
     if unknown:
         raise InputError(f"--models {unknown[0]}: no such row; choose from {', '.join(MODELS)}")
     if not vocabulary_sizes or len({*vocabulary_sizes, *larger_sizes}) < len(vocabulary_sizes) + len(larger_sizes):
-        raise InputError("--vocab-sizes: give each size once, and one at least")
+        raise InputError("--vocab-sizes: give at least one size, and each only once")
     if min(words, num_seeds, *more_words) < 1:
         raise InputError("words and seeds: choose 1 or more")
     main = sorted(vocabulary_sizes)[min(1, len(vocabulary_sizes) - 1)]
@@ -144,7 +144,7 @@ def make_plan(
 
 
 def _all_words_cells(rows: "_Rows", order: Sequence[int], larger_sizes: Sequence[int]) -> list[Cell]:
-    """The cells on all words that the rest of the plan has not, the most telling first."""
+    """The cells on all words that are not in the rest of the plan, the most informative first."""
     main, largest = order[0], max(order)
     both = ("lstm-z-w", "lstm-z")
     wanted = [("kn3-all", size) for size in larger_sizes] + [("kn5-all", size) for size in order]

@@ -1,7 +1,7 @@
 """The record of a finished cell, `paper/cells/NAME.json`: everything that tables and figures need, typed.
 
-The names of the fields are those of the file. Reading is strict: a name that is not known, one that is missing and has no default,
-and a value of another type are refused. A number that JSON cannot say (a perplexity that is not finite) is read as None.
+The names of the fields are those in the file. Reading is strict: unknown names, missing ones without a default, and
+values of another type are rejected. A number that JSON cannot hold (a perplexity that is not finite) is read as None.
 """
 
 import math
@@ -41,7 +41,7 @@ class CurveLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One run: what it was, how good and how large the model is, and what it took."""
+    """One run: its settings, how good and how large the model is, and what the run took."""
 
     name: str
     group: Group
@@ -82,7 +82,7 @@ class Record:
 
     @property
     def is_neural(self) -> bool:
-        """Whether it is a run of a neural model, not of Kneser-Ney."""
+        """Whether the model is neural, not Kneser-Ney."""
         return self.variant in VARIANTS
 
     @property
@@ -98,16 +98,14 @@ class Record:
 
     @classmethod
     def from_json(cls, value: object, file: str | Path) -> "Record":
-        """The record that a file holds; raises InputError, which names the file, when it is none."""
+        """The record in a file; raises InputError naming the file if it is not one."""
         try:
             if not isinstance(value, dict) or value.get("format") != FORMAT:
                 raise _UnfitError(f"the format is not {FORMAT!r}")
             record: Record = _read_object(cls, {name: each for name, each in value.items() if name != "format"}, "")
             return record
         except _UnfitError as error:
-            raise InputError(
-                f"{file}: not the record of a cell ({error}); remove it, and the cell is run again"
-            ) from None
+            raise InputError(f"{file}: not the record of a cell ({error}); remove it to run the cell again") from None
 
     def to_json(self) -> dict[str, Any]:
         """The record for a JSON file."""
@@ -126,13 +124,13 @@ def record_path(work: Path, cell: Cell) -> Path:
 
 
 def read_record(work: Path, cell: Cell) -> Record | None:
-    """The record of a finished cell; None where it is not finished. Raises InputError for a damaged one."""
+    """The record of a finished cell; None if it is not finished. Raises InputError for a damaged one."""
     path = record_path(work, cell)
     return Record.from_json(read_json(path), path) if path.is_file() else None
 
 
 def write_record(work: Path, cell: Cell, record: Record) -> None:
-    """Write the record of a cell, whole or not at all."""
+    """Write the record of a cell atomically."""
     path = record_path(work, cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, record.to_json())
@@ -145,7 +143,7 @@ class _UnfitError(Exception):
 def _read_object(kind: Any, value: object, place: str) -> Any:
     """A dataclass from a JSON object of its fields."""
     if not isinstance(value, dict):
-        raise _UnfitError(f"{place} is no object")
+        raise _UnfitError(f"{place} is not an object")
     prefix = f"{place}." if place else ""
     types, known = get_type_hints(kind), {field.name: field for field in fields(kind)}
     for name in value:
@@ -158,7 +156,7 @@ def _read_object(kind: Any, value: object, place: str) -> Any:
 
 
 def _read(kind: Any, value: Any, place: str) -> Any:
-    """A JSON value as one of the types that the fields above have."""
+    """A JSON value as one of the types of the fields above."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         absent = value is None or (isinstance(value, float) and not math.isfinite(value))
@@ -180,7 +178,7 @@ def _read(kind: Any, value: Any, place: str) -> Any:
 
 
 def _read_memory(value: Any, place: str) -> Memory:
-    """What `Memory.to_json` gave; its sums must be right."""
+    """The reverse of `Memory.to_json`; its sums must be right."""
     try:
         parts = {name: value[name] for name in ("embedding", "encoding", "prediction", "biases", "normaliser", "codes")}
         memory = Memory(**parts, second_biases=value["total"] - value["paper_total"])

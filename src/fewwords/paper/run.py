@@ -1,7 +1,7 @@
-"""Run the plan, one cell or several at a time; finished cells are never run again, interrupted ones go on.
+"""Run the plan, one cell or several at a time; finished cells are never run again, interrupted ones continue.
 
-Each cell is a process of its own with its share of the cores. Its messages go to `paper/logs/NAME.log`; what went wrong comes back
-through a pipe. SIGTERM is passed on to the cells: they write a checkpoint and end.
+Each cell runs in its own process with its share of the cores. Its messages go to `paper/logs/NAME.log`; an error comes
+back through a pipe. SIGTERM is passed on to the cells: they write a checkpoint and end.
 """
 
 import multiprocessing
@@ -31,10 +31,10 @@ SECONDS_BETWEEN_LOOKS = 0.5
 def run_plan(
     work: Path, plan: Sequence[Cell], *, base_size: int, jobs: int = 1, threads: int | None = None
 ) -> dict[str, str]:
-    """Run all cells that have no record, `jobs` at a time; returns what went wrong, by the name of the cell.
+    """Run all cells that have no record, `jobs` at a time; returns the errors by name of cell.
 
-    `threads` are those of each cell; without it the jobs share the cores. Raises KeyboardInterrupt on SIGINT and SIGTERM, once all
-    cells have ended. As with every use of spawned processes, a script calls this under `if __name__ == "__main__"`.
+    `threads` is per cell; by default the jobs share the cores. Raises KeyboardInterrupt on SIGINT and SIGTERM, once all
+    cells have ended. As always with spawned processes, a script must call this under `if __name__ == "__main__"`.
     """
     if jobs < 1:
         raise InputError(f"--jobs {jobs}: choose 1 or more")
@@ -48,7 +48,7 @@ def run_plan(
 def run_cell_process(work: Path, cell: Cell, base_size: int, threads: int, log: Path, errors: Connection) -> None:
     """What the process of a cell does: run it with stdout and stderr in `log`; an error is sent as one line."""
     if os.name == "posix":
-        os.setsid()  # Ctrl-C is for the parent to pass on, once
+        os.setsid()  # the parent passes Ctrl-C on, once
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (1, 2):
         os.dup2(descriptor, stream)
@@ -74,12 +74,12 @@ class _Running:
     started: float = field(default_factory=time.monotonic)
 
     def error(self) -> str | None:
-        """What went wrong in the process, which has ended."""
+        """What went wrong in the ended process."""
         self.process.join()
         if self.errors.poll():
             try:
                 return str(self.errors.recv())
-            except EOFError:  # it ended without a word
+            except EOFError:  # it ended without a message
                 pass
         code = self.process.exitcode
         return None if code == 0 else f"the process ended with exit code {code}; see {self.log}"

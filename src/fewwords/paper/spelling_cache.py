@@ -1,6 +1,6 @@
 """What the unknown words of the test text cost to spell at each vocabulary size, kept in `report/spelling.json`.
 
-It depends on the corpus and on the vocabulary size alone and takes some seconds a size, so it is worked out once.
+It depends only on the corpus and the vocabulary size and takes some seconds per size, so it is computed once.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ FORMAT = "fewwords spelling 1"
 
 
 def spelled_sizes(corpus: TokenCorpus, sizes: Iterable[int], path: Path) -> dict[int, Spelled]:
-    """The test text of the cells, spelled out at each size; nothing where the folder has no tokens, but a description alone."""
+    """The test text of the cells, spelled out at each size; empty if the folder has a description but no tokens."""
     needed = ("words.tsv", "test.tokens")
     if not all((corpus.folder / name).is_file() for name in needed):
         return {}

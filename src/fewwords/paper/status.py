@@ -1,4 +1,4 @@
-"""What is done of a plan, and about how long the rest takes."""
+"""How much of a plan is done, and about how long the rest takes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from fewwords.paper.plan import Cell
 from fewwords.paper.record import Record, read_record
 
-# Until there is a record to go by: words a second of one core, and seconds of evaluation for each word of the vocabulary.
+# Until there is a record to go by: words per second on one core, and seconds of evaluation per word of the vocabulary.
 _WORDS_PER_SECOND = {"softmax": 1_500.0, "nce-per-position": 9_000.0}
 _DEFAULT_WORDS_PER_SECOND = 18_000.0
 _EVALUATION_SECONDS_PER_WORD = 0.003
@@ -27,7 +27,7 @@ class PlanStatus:
         return [cell for cell in self.plan if cell.name not in self.records]
 
     def seconds_left(self, jobs: int) -> float:
-        """An estimate for all cells that are left, so many at a time."""
+        """An estimate for all remaining cells, `jobs` at a time."""
         return sum(self.seconds[cell.name] for cell in self.left) / jobs
 
 
@@ -47,7 +47,7 @@ def _estimate(cell: Cell, records: Iterable[Record], all_words: int) -> float:
         for record in records
         if (record.variant, record.vocab_size) == (cell.variant, cell.vocabulary_size)
         and not loss
-        and record.group != "control"  # among them are slower losses
+        and record.group != "control"  # some of them have slower losses
     ]
     rate = known[-1] if known else _WORDS_PER_SECOND.get(loss, _DEFAULT_WORDS_PER_SECOND)
     return words / rate + _EVALUATION_SECONDS_PER_WORD * cell.vocabulary_size

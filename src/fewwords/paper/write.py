@@ -1,4 +1,4 @@
-"""From the records of a plan to its report, and to a folder of results that can be kept: tables, figures, a README, the records."""
+"""From the records of a plan to its report, and to a folder of results: tables, figures, a README, the records."""
 
 import shutil
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def write_paper(
     readme: Path | None = None,
     note: str | None = None,
 ) -> tuple[Path, Report]:
-    """Write the report of the cells that are done to `report/` of the work folder, and to `results` too; returns page and report.
+    """Write the report of the finished cells to `report/` of `work`, and to `results`; returns page and report.
 
     `command` is what a reader types to get the same. The headline goes between its marks in the file `readme`, with
     `note` behind it. Raises InputError when no cell is done, and when that file has no marks.
@@ -69,7 +69,7 @@ def write_paper(
 def _about(
     work: Path, plan: Sequence[Cell], records: Sequence[Record], base_size: int, command: str | None
 ) -> dict[str, str]:
-    """What the page says of the whole."""
+    """General facts for the page."""
     about = {
         "command": command,
         "cells done": f"{len(records)} of {len(plan)}",
@@ -83,7 +83,7 @@ def _about(
 
 
 def _vectors(work: Path) -> str | None:
-    """What the word vectors were made from; None where there are none."""
+    """What the word vectors were made from; None if there are none."""
     if not vectors_path(work).exists():
         return None
     made_from = WordVectors.load(work).made_from
@@ -94,7 +94,7 @@ def _vectors(work: Path) -> str | None:
 
 
 def _pairs(work: Path, plan: Sequence[Cell], corpus: TokenCorpus, base_size: int) -> list[Explanation]:
-    """Codes for figure 3: the paper's pairs of a base word and a rare one, or as many pairs of this corpus."""
+    """Codes for figure 3: the paper's pairs of a base word and a rare one, or as many pairs from this corpus."""
     coded = [
         cell for cell in plan if cell.max_nonzeros == DEFAULT_NONZEROS and codes_file(work, cell, base_size, make=False)
     ]

@@ -1,7 +1,8 @@
-"""Named arrays and the facts about them in one safetensors file, so that a kill cannot part them.
+"""Named arrays and the facts about them in one safetensors file, so that a kill cannot separate them.
 
-The metadata of the file has one key, `fewwords`: a JSON object with sorted keys of `format`, `facts` and `sha256`, the hash of
-format, facts and arrays. One key, because safetensors writes several in random order, and the same content must be the same bytes.
+The file's metadata has one key, `fewwords`: a JSON object with the sorted keys `facts`, `format` and `sha256`, the hash
+of format, facts and arrays. Only one key, because safetensors writes several in random order, and the same content must
+give the same bytes.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ _KEY = "fewwords"
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """What files of one kind ("codes", "vectors") hold: the names of their arrays, and their facts with the types."""
+    """What files of one kind ("codes", "vectors") hold: the names of the arrays, and the facts with their types."""
 
     kind: str
     arrays: tuple[str, ...]
@@ -35,11 +36,11 @@ class ArrayFile:
 
     @property
     def format(self) -> str:
-        """The format that a file of this kind names."""
+        """The format name in a file of this kind."""
         return f"fewwords {self.kind} 2"
 
     def save(self, path: Path, arrays: Arrays, facts: Facts) -> None:
-        """Write the file; its folder is made where there is none. Facts must fit into JSON."""
+        """Write the file, making its folder if needed. Facts must fit into JSON."""
         from safetensors.numpy import save
 
         facts = json.loads(json.dumps(facts))  # as they will be read: keys are strings
@@ -49,9 +50,9 @@ class ArrayFile:
             file.write(save(arrays, metadata={_KEY: json.dumps(description, sort_keys=True)}))
 
     def load(self, path: Path, make: Callable[[Arrays, Facts], Made], remedy: Remedy) -> Made:
-        """What `make` makes of arrays and facts; raises InputError with `remedy` for a file that cannot be used.
+        """What `make` builds from arrays and facts; raises InputError with `remedy` for a file that cannot be used.
 
-        Such a file is missing, damaged, changed, of another kind, or has content that `make` refuses with an InputError.
+        Such a file is missing, damaged, changed, of another kind, or has content that `make` rejects with InputError.
         """
         from safetensors import SafetensorError, safe_open
 
@@ -68,10 +69,10 @@ class ArrayFile:
                     raise InputError("it has an array of a type that numpy does not know") from None
             facts = description["facts"]
             if text and _digest(self.format, facts, arrays) != description.get("sha256"):
-                raise InputError("truncated or changed (its hash is another)")
+                raise InputError("truncated or changed (its hash does not match)")
             for name, kind in self.facts.items():
                 if not isinstance(facts, dict) or type(facts.get(name)) is not kind:
-                    raise InputError(f"it does not say {name!r} as {kind.__name__}")
+                    raise InputError(f"{name!r} is missing or not of type {kind.__name__}")
             return make(arrays, {name: facts[name] for name in self.facts})
         except SafetensorError as error:
             raise InputError(f"{path}: truncated or changed ({error})", remedy=remedy) from None
@@ -79,7 +80,7 @@ class ArrayFile:
             raise InputError(f"{path}: {error}", remedy=remedy) from None
 
     def _described(self, text: str) -> Facts:
-        """The description in the metadata; raises InputError unless it is of this format and has facts."""
+        """The description in the metadata; raises InputError unless it has this format and facts."""
         try:
             description = json.loads(text)
         except ValueError:
@@ -90,7 +91,7 @@ class ArrayFile:
 
 
 def array_shape(path: Path, name: str, remedy: Remedy) -> tuple[int, ...] | None:
-    """The shape of an array, from the header of a file alone; None where there is no such file."""
+    """The shape of an array, read from the file's header alone; None if there is no such file."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():

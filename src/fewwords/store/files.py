@@ -1,7 +1,7 @@
 """Files that are either complete or absent: atomic writes, JSON, content hashes.
 
-A file is written beside its final place as `.NAME.PID.unfinished`, flushed to the disk and then renamed, so that a reader
-never sees half of it, whatever happens to the writer. What a killed writer left is removed by the next one.
+A file is written beside its final place as `.NAME.PID.unfinished`, flushed to disk and then renamed, so a reader never
+sees half of it, whatever happens to the writer. What a killed writer left behind is removed by the next one.
 """
 
 import errno
@@ -37,20 +37,20 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def unfinished_path(path: Path) -> Path:
-    """Where this process writes a file or a folder before it goes to `path`."""
+    """Where this process writes a file or folder before it moves to `path`."""
     return path.with_name(f".{path.name}.{os.getpid()}.unfinished")
 
 
 def leftovers(path: Path) -> list[Path]:
-    """What killed writers of `path`, a file or a folder, have left beside it."""
+    """What killed writers of `path`, a file or a folder, left beside it."""
     pattern = re.compile(re.escape(f".{path.name}.") + r"(\d+)\.unfinished")
     names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     found = [(name, match) for name in names if (match := pattern.fullmatch(name))]
-    return [path.with_name(name) for name, match in found if not _is_at_work(int(match[1]))]
+    return [path.with_name(name) for name, match in found if not _is_running(int(match[1]))]
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what killed writers of `path` have left."""
+    """Remove what killed writers of `path` left behind."""
     for leftover in leftovers(path):
         if leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)
@@ -58,12 +58,12 @@ def remove_leftovers(path: Path) -> None:
             leftover.unlink(missing_ok=True)
 
 
-def _is_at_work(pid: int) -> bool:
-    """Whether another process of that number is alive."""
+def _is_running(pid: int) -> bool:
+    """Whether another process with this number is running."""
     if pid == os.getpid():
         return False
     if os.name != "posix":
-        return True  # there is no harmless signal to ask with
+        return True  # there is no harmless signal to probe with
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -75,11 +75,11 @@ def _is_at_work(pid: int) -> bool:
 
 @contextmanager
 def naming_full_disk(place: Path) -> Iterator[None]:
-    """Have the error of a full disk name `place`: a failed write does not say where, or names a temporary file."""
+    """Make the error of a full disk name `place`: a failed write names no file, or a temporary one."""
     try:
         yield
     except Exception as error:
-        told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors raises an error of its own with such a text
+        told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors raises its own error with this text
         number = error.errno if isinstance(error, OSError) else int(told[1]) if told else None
         if number not in _DISK_IS_FULL:
             raise

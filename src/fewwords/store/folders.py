@@ -1,10 +1,10 @@
 """Folders that are either complete or absent: written elsewhere, then swapped or moved in.
 
-A folder is built beside its final place as `.NAME.PID.unfinished`. `replaced_folder` then swaps it in as a whole: the old folder
-becomes `.NAME.old`, the new one takes its name, the old one goes. A kill between the two renames leaves the old folder
-whole, and `recover_folder` puts it back. `merged_folder` moves the new files into a folder that has other files too; one
-file, the seal, goes first of the old and comes last of the new, so that a folder without it counts as incomplete.
-Writers of one folder keep each other out by a lock (see `locks`).
+A folder is built beside its final place as `.NAME.PID.unfinished`. `replaced_folder` then swaps it in as a whole: the
+old folder becomes `.NAME.old`, the new one takes its name, and the old one is removed. A kill between the two renames
+leaves the old folder whole, and `recover_folder` puts it back. `merged_folder` moves the new files into a folder that
+has other files too. There one file, the seal, is the first old one removed and the last new one moved in, so a folder
+without it counts as incomplete. A lock (see `locks`) keeps two writers out of one folder.
 """
 
 import os
@@ -20,7 +20,7 @@ from fewwords.store.files import leftovers, naming_full_disk, remove_leftovers, 
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """A new folder that takes the place of `folder` as a whole if the block ends without an exception."""
     recover_folder(folder)
-    with _built(folder) as building:
+    with _building(folder) as building:
         yield building
         _flush(building)
         try:
@@ -41,7 +41,7 @@ def merged_folder(folder: Path, seal: str) -> Iterator[Path]:
     Entries of the same name are replaced, subfolders as a whole; all others stay.
     """
     place = folder.resolve()  # "." has no name
-    with _built(place) as building:
+    with _building(place) as building:
         yield building
         _flush(building)
         names = sorted(path.name for path in building.iterdir() if path.name != seal)
@@ -51,14 +51,14 @@ def merged_folder(folder: Path, seal: str) -> Iterator[Path]:
         (place / seal).unlink(missing_ok=True)
         for name in names:
             if (building / name).is_dir() and (place / name).is_dir():
-                (place / name).rename(replaced / name)  # at once: half a subfolder would be nobody's
+                (place / name).rename(replaced / name)  # as a whole: half a subfolder would belong to nobody
             (building / name).replace(place / name)
         (building / seal).replace(place / seal)
         _flush_folder(place)
 
 
 def recover_folder(folder: Path) -> bool:
-    """Finish or undo a swap that a kill cut short, and remove what killed writers left; whether they left anything."""
+    """Finish or undo an interrupted swap and remove what killed writers left; returns whether there was anything."""
     unfinished = is_unfinished(folder)
     if _old(folder).exists() and not folder.exists():
         _old(folder).rename(folder)
@@ -68,24 +68,24 @@ def recover_folder(folder: Path) -> bool:
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a killed writer has left `folder` unfinished, or the folder that was there before in another place."""
+    """Whether a killed writer left `folder` unfinished, or left the previous folder under its other name."""
     return bool(leftovers(folder)) or _old(folder).exists()
 
 
 def find_folder(folder: Path) -> Path | None:
-    """Where the folder is, whatever moment its writer was killed at; None when there is none."""
+    """Where the folder is, at whatever moment its writer was killed; None if there is none."""
     return next((place for place in (folder, _old(folder)) if place.is_dir()), None)
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder, which is whole or gone at every moment."""
+    """Remove a folder; at every moment it is whole or gone."""
     recover_folder(folder)
     if folder.exists():
         shutil.rmtree(folder.rename(unfinished_path(folder)), ignore_errors=True)
 
 
 @contextmanager
-def _built(folder: Path) -> Iterator[Path]:
+def _building(folder: Path) -> Iterator[Path]:
     remove_leftovers(folder)
     building = unfinished_path(folder)
     building.mkdir(parents=True)
@@ -101,7 +101,7 @@ def _old(folder: Path) -> Path:
 
 
 def _flush(folder: Path) -> None:
-    """Have all files below a folder on the disk before their names are."""
+    """Flush all files below a folder to disk before it is renamed."""
     for path in folder.rglob("*"):
         if path.is_file():
             with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""A lock on a folder, so that two runs do not write into it at the same time; it goes when its process goes."""
+"""A lock on a folder, so that two runs do not write into it at the same time; it ends with its process."""
 
 import os
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from fewwords.store.files import naming_full_disk
 def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
     """Hold the folder's lock for `purpose`; raises InputError when another process has it.
 
-    Makes the folder where there is none, and takes away what it made when nothing came into it. The error of a full disk
-    names the folder, whichever file could not be written.
+    Makes the folder if needed, and removes it again if it stays empty. The error of a full disk names the folder,
+    whichever file could not be written.
     """
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
@@ -27,7 +27,7 @@ def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise InputError(f"{folder}: another fewwords {purpose} is at work there; wait until it ends") from None
+                raise InputError(f"{folder}: another fewwords {purpose} is running there; wait until it ends") from None
         try:
             with naming_full_disk(folder):
                 yield

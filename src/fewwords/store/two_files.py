@@ -1,4 +1,4 @@
-"""The older format of arrays, which is read but no longer written: NAME.safetensors, with NAME.json beside it.
+"""The older format of arrays, read but no longer written: NAME.safetensors with NAME.json beside it.
 
 "fewwords codes 1" and "fewwords vectors 1" kept the facts in the second file, with the SHA-256 of the first.
 """
@@ -14,9 +14,9 @@ _RENAMED = {"base_size": "num_base"}
 
 
 def read_old_facts(path: Path, kind: str, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """The facts beside the arrays in `path`, by their names of today; raises InputError, in which the caller names `path`.
+    """The facts beside the arrays in `path`, under their present names; the caller adds `path` to an InputError.
 
-    `metadata` is that of the arrays, which repeats some of the facts.
+    `metadata` is that of the arrays file, which repeats some of the facts.
     """
     beside = path.with_suffix(".json")
     facts: dict[str, Any] | None = read_json(beside) if beside.is_file() else None

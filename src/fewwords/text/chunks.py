@@ -1,7 +1,7 @@
-"""Chunks: what a piece of text without blanks contributes to its sentence.
+"""Chunks: what a piece of text without spaces contributes to its sentence.
 
-Its words, and whether it can end a sentence, depend on the chunk alone, so both are worked out once and remembered. That makes
-the way from text to words a dictionary look-up for nearly all chunks.
+Its words, and whether it can end a sentence, depend on the chunk alone, so both are worked out once and cached. So for
+nearly all chunks, getting from text to words is a dictionary lookup.
 """
 
 import re
@@ -16,7 +16,7 @@ from fewwords.text.words import Numbers, fold_number, split_words
 
 MAX_WORD_LENGTH = 255
 OVERLONG = "\0overlong"
-_REMEMBERED_CHUNKS = 400_000
+_MOST_CACHED_CHUNKS = 400_000
 
 FINAL_MARKS = ".!?。।؟۔"
 CLOSERS = "\"')]}»”’"
@@ -41,7 +41,7 @@ class End(Enum):
 
 
 class Ending(NamedTuple):
-    """The end that a chunk may be; `as_abbreviation` are the words of a NUMBERED_WORD when a number follows."""
+    """How a chunk may end a sentence; `as_abbreviation` has the words of a NUMBERED_WORD before a number."""
 
     end: End
     as_abbreviation: bytes = b""
@@ -50,15 +50,15 @@ class Ending(NamedTuple):
 USUAL = Ending(End.USUAL)
 
 
-class SeveralChunks(Exception):  # noqa: N818 - it asks for another look, it is no error
-    """A chunk turned out to hold a blank, or a boundary of sentences (`pakistan.He`); see `Chunks.pieces`."""
+class SeveralChunks(Exception):  # noqa: N818 - it asks for another try, it is not an error
+    """A chunk turned out to hold a space or a sentence boundary (`pakistan.He`); see `Chunks.pieces`."""
 
 
 class Chunks(dict[str, bytes]):
     """Chunk -> its words as ids of the lexicon, four bytes each; `endings` has the chunks that may end a sentence.
 
-    Remembers the first so many chunks, which are nearly all that occur. Raises SeveralChunks for a chunk that must
-    be cut first. A chunk with an impossibly long word becomes the word OVERLONG.
+    Caches a fixed number of chunks, nearly all that occur. Raises SeveralChunks for a chunk that must be cut
+    first. A chunk with an impossibly long word becomes the word OVERLONG.
     """
 
     def __init__(self, lexicon: Lexicon, lower_case: bool, numbers: Numbers) -> None:
@@ -71,26 +71,26 @@ class Chunks(dict[str, bytes]):
 
     def __missing__(self, chunk: str) -> bytes:
         words, ending = self._derive(chunk) or self._analyse(chunk)
-        if len(self) < _REMEMBERED_CHUNKS and len(chunk) <= MAX_WORD_LENGTH:
+        if len(self) < _MOST_CACHED_CHUNKS and len(chunk) <= MAX_WORD_LENGTH:
             self[chunk] = words
             if ending is not None:
                 self.endings[chunk] = ending
         return words
 
     def ending(self, chunk: str) -> Ending | None:
-        """How the chunk may end a sentence; None when it cannot."""
+        """How the chunk may end a sentence; None if it cannot."""
         if chunk in self:
             return self.endings.get(chunk)
         return self._analyse(chunk)[1]
 
     def pieces(self, chunk: str) -> list[str]:
-        """What takes the place of a chunk that must be cut; the chunk itself when it need not be."""
+        """The pieces of a chunk that must be cut; the chunk itself if it need not be."""
         if chunk not in self and len(pieces := _pieces(clean_chunk(chunk))) > 1:
             return pieces
         return [chunk]
 
     def _derive(self, chunk: str) -> tuple[bytes, Ending | None] | None:
-        """What `_analyse` would say, without its cost, of a plain word or of a known chunk with one more mark."""
+        """What `_analyse` would return, at less cost, for a plain word or a known chunk with one more mark."""
         if not chunk.isascii() or len(chunk) > MAX_WORD_LENGTH:
             return None
         if chunk.isalpha():
@@ -146,7 +146,7 @@ class Chunks(dict[str, bytes]):
 
 
 def _pieces(chunk: str) -> list[str]:
-    """The chunk, or the pieces of it where it holds a blank or a boundary of sentences."""
+    """The chunk, or its pieces if it holds a space or a sentence boundary."""
     if not chunk.isascii() and len(pieces := chunk.split()) > 1:
         return pieces
     if not _STOP_INSIDE.search(chunk) or "://" in chunk or "www." in chunk or "@" in chunk:
@@ -155,7 +155,7 @@ def _pieces(chunk: str) -> list[str]:
 
 
 def _join_abbreviations(words: list[str]) -> tuple[list[str], End]:
-    """Put abbreviations together with their full stop, and say how the last words may end a sentence."""
+    """Join abbreviations with their full stop, and tell how the last words may end a sentence."""
     joined: list[str] = []
     end = End.NEVER
     for word in words:

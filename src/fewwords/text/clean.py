@@ -1,9 +1,9 @@
 """Cleaning of running text, before it is cut into sentences and words.
 
-Two steps, because text is long and its vocabulary short: `clean_text` takes out what spans several words
-(entities, tags, templates, links, empty brackets), each rule only where its mark occurs at all;
-`clean_chunk` puts a single blank-free chunk into one form (Unicode NFKC, one kind of quote, dash and
-hyphen, no invisible characters), and its results are remembered by the caller.
+Two steps, because text is long and its vocabulary short: `clean_text` removes what spans several words
+(entities, tags, templates, links, empty brackets), applying a rule only where its mark occurs;
+`clean_chunk` brings a chunk without spaces into one form (Unicode NFKC, one kind of quote, dash and
+hyphen, no invisible characters), and the caller caches its results.
 """
 
 import html
@@ -131,12 +131,12 @@ _CHARACTERS = _character_map()
 
 
 def clean_chunk(chunk: str) -> str:
-    """Put a chunk without blanks into its one form; the result may hold blanks, or nothing."""
+    """Bring a chunk without spaces into its one form; the result may have spaces, or be empty."""
     if chunk.isascii():
         if chunk.isprintable() and "`" not in chunk:
             return chunk
     else:
-        # Acute accents and primes stand for quotes when alone, but NFKC would turn them into a blank and a mark.
+        # Acute accents and primes stand for quotes when alone, but NFKC would turn them into a space and a mark.
         chunk = unicodedata.normalize("NFKC", chunk.replace("``", '"').translate(_CHARACTERS))
     chunk = chunk.replace("``", '"').translate(_CHARACTERS)
     if "–" in chunk:

@@ -1,7 +1,7 @@
-"""Decompression by content: gzip, bzip2, xz and zstandard, of any number of streams one after another.
+"""Decompression by content: gzip, bzip2, xz and zstandard, any number of streams one after another.
 
-The output comes in pieces of bounded size, whatever the file says: a few kilobytes can hold gigabytes. A file that stops in the
-middle is told from one that is whole.
+The output comes in pieces of bounded size, whatever the file says: a few kilobytes can hold gigabytes. A truncated file
+is detected.
 """
 
 import bz2
@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 from fewwords.errors import InputError
 
-MOST_BYTES = 1 << 20  # of a piece of output
-# Zstandard's decompressor takes no limit. A block of it, three bytes at the least, gives 128 KiB at the most.
+MOST_BYTES = 1 << 20  # per piece of output
+# Zstandard's decompressor takes no limit. One of its blocks has at least three bytes and gives at most 128 KiB.
 _ZSTANDARD_STEP = 64
 
 
 class _Stream(Protocol):
-    """One compressed stream; `feed` yields output of bounded size until its input is used up, or the stream ends."""
+    """One compressed stream; `feed` yields bounded output until its input is used up or the stream ends."""
 
     @property
     def eof(self) -> bool: ...
@@ -28,7 +28,7 @@ class _Stream(Protocol):
 
 
 class _Bounded:
-    """bz2 and lzma: their decompressors keep the input that they have not used."""
+    """bz2 and lzma: their decompressors keep the input not yet used."""
 
     def __init__(self, decompressor: Any) -> None:
         self._decompressor = decompressor
@@ -48,7 +48,7 @@ class _Bounded:
 
 
 class _Gzip:
-    """zlib gives back the input that it has not used."""
+    """zlib hands back the input not yet used."""
 
     def __init__(self) -> None:
         self._decompressor = zlib.decompressobj(wbits=31)
@@ -68,7 +68,7 @@ class _Gzip:
 
 
 class _Zstandard:
-    """Fed in small steps, because the output of a step has no other bound."""
+    """Fed in small steps, because nothing else bounds the output of a step."""
 
     def __init__(self) -> None:
         import zstandard
@@ -111,7 +111,7 @@ def detect_compression(head: bytes) -> str | None:
 
 
 def decompress(chunks: Iterator[bytes], name: str) -> tuple[str | None, Iterator[bytes]]:
-    """The compression found and the decompressed bytes in pieces; raises InputError when they are damaged or cut."""
+    """The compression found and the decompressed bytes in pieces; raises InputError for damaged or truncated data."""
     head = b""
     for chunk in chunks:
         head += chunk

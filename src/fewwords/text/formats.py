@@ -1,13 +1,13 @@
-"""Formats of text, recognised by content, and their way into paragraphs.
+"""Formats of text, recognised by content, and how each becomes paragraphs.
 
-A stream is cut into blocks at places where nothing is torn apart (line ends, `</doc>`, `</page>`), always at the
-same places whatever the number of processes, and each block then becomes paragraphs by itself:
+A stream is cut into blocks where nothing is split (line ends, `</doc>`, `</page>`), always at the same places
+whatever the number of processes, and each block then becomes paragraphs by itself:
 
-- `text`: a paragraph or a sentence a line;
+- `text`: one paragraph or sentence per line;
 - `wikiextractor`: `<doc …>` … `</doc>`, whose first line repeats the title;
 - `json lines`: one object per line, its text under "text" (as WikiExtractor writes it);
 - `mediawiki`: a pages-articles dump;
-- `tokenized`: a sentence a line, words separated by blanks.
+- `tokenized`: one sentence per line, words separated by spaces.
 """
 
 import json
@@ -47,7 +47,7 @@ _TITLE_START, _TITLE_END = re.compile(r'\btitle="'), re.compile(r'"\s*>')
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of a source that can be worked on by itself; `number` counts all blocks, `start` bytes in the source."""
+    """A piece of a source to process by itself; `number` counts all blocks, `start` is the byte in the source."""
 
     number: int
     source: str
@@ -58,7 +58,7 @@ class Block:
 
 
 def detect_format(head: bytes, name: str) -> Format:
-    """The format that the first bytes of a decompressed stream show; raises InputError for what is not text."""
+    """The format that the first bytes of a decompressed stream show; raises InputError if it is not text."""
     for magic, what in _OTHER_KINDS:
         if head.startswith(magic):
             raise InputError(f"{name}: this is {what}")
@@ -71,14 +71,14 @@ def detect_format(head: bytes, name: str) -> Format:
         return "mediawiki"
     if text.startswith(b"<doc "):
         return "wikiextractor"
-    # the first object may be longer than what was read of it, so its end is not looked for
+    # the first object may be longer than what was read, so do not look for its end
     if re.match(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:', text) and re.search(rb'"text"\s*:\s*"', text):
         return "json lines"
     return "text"
 
 
 class BlockReader:
-    """Cuts one decompressed stream into blocks; `format` is known once the first block is there."""
+    """Cuts one decompressed stream into blocks; `format` is known from the first block on."""
 
     def __init__(self, name: str, pieces: Iterator[bytes], tokenized: bool, part: int = 0) -> None:
         self._name = name
@@ -111,7 +111,7 @@ class BlockReader:
                 number += 1
         if at_head:
             self._read_head(buffer)
-        whole_pages = buffer.rfind(b"<page>") <= buffer.rfind(b"</page>")  # a torn one is told of with its title
+        whole_pages = buffer.rfind(b"<page>") <= buffer.rfind(b"</page>")  # a cut one is reported with its title
         if self.format == "mediawiki" and whole_pages and b"</mediawiki>" not in buffer[-_HEAD_BYTES:]:
             raise InputError(f"{self._name}: the dump is cut short (no </mediawiki> at its end); download it again")
         if buffer:
@@ -130,7 +130,7 @@ class BlockReader:
             self.format = "tokenized"
 
     def _cut(self, buffer: bytearray) -> int:
-        """Where the block that `buffer` starts with ends: near BLOCK_BYTES, or 0 when more must be read first."""
+        """Where the first block in `buffer` ends: near BLOCK_BYTES, or 0 if more must be read first."""
         mark = {"mediawiki": b"</page>", "wikiextractor": b"</doc>"}.get(self.format, b"\n")
         end = buffer.find(mark, BLOCK_BYTES - 1)
         if end >= 0:
@@ -144,7 +144,7 @@ class BlockReader:
             return 0
         if self.format == "wikiextractor" and (end := buffer.rfind(b"\n", BLOCK_BYTES)) >= 0:
             return end + 1
-        # One endless line: cut it where a sentence ends, or at a blank, or at least between two characters.
+        # One endless line: cut it where a sentence ends, or at a space, or at least between two characters.
         self.num_torn_lines += 1
         for ending in (b". ", b" "):
             if (end := buffer.find(ending, BLOCK_BYTES)) >= 0:
@@ -156,7 +156,7 @@ class BlockReader:
 
 
 def decode(block: Block, strict: bool) -> tuple[str, int]:
-    """The block's text and how many invalid byte sequences were replaced in it; raises InputError when strict."""
+    """The block's text and the number of invalid byte sequences replaced; if strict, raises InputError instead."""
     data = block.data.removeprefix(_BYTE_ORDER_MARK) if block.start == 0 else block.data
     try:
         return data.decode(), 0
@@ -172,7 +172,7 @@ def decode(block: Block, strict: bool) -> tuple[str, int]:
 
 
 def paragraphs(block: Block, text: str) -> Iterator[str]:
-    """The paragraphs of a block, cleaned, without the marks of its format."""
+    """The paragraphs of a block, cleaned, without the markup of its format."""
     if block.format == "mediawiki":
         try:
             for page in page_texts(text):

@@ -1,7 +1,7 @@
-"""From words back to text, as a person would write it: the way back of `words.py`.
+"""From words back to text as a person would write it: the reverse of `words.py`.
 
-No blank before a comma or a possessive, none around a hyphen, quotation marks in pairs, a capital at the start of a sentence, and
-`I`. What cutting and lower-casing lost (names, which of two ways a quotation mark stood) is guessed or left.
+No space before a comma or a possessive, none around a hyphen, quotation marks in pairs, a capital at the start of a
+sentence, and `I`. What splitting and lower-casing lost (names, the direction of quotation marks) is guessed or left.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,22 +26,22 @@ def join_words(words: Sequence[str], *, capitalise: bool = True) -> str:
 
 
 def write_word(word: str, *, is_first: bool = False) -> str:
-    """One word as it is written: with a capital where it is the first of a sentence, and `I` always with one."""
+    """One word as it is written: capitalised at the start of a sentence; `I` always is."""
     if word == "i" or word.startswith("i'"):
         return "I" + word[1:]
     return word[:1].upper() + word[1:] if is_first else word
 
 
 def blank_between(before: Sequence[str], word: str) -> bool:
-    """Whether a blank stands between the words before, of the same sentence, and the next one."""
+    """Whether there is a space between the words before, of the same sentence, and the next one."""
     if not before:
         return False
     if word in _CLOSING or word in _JOINING or before[-1] in _OPENING or before[-1] in _JOINING:
         return False
     if word == _QUOTE:
-        return not _is_open(before)  # a closing mark stands at its word
+        return not _is_open(before)  # a closing mark joins the word before
     if before[-1] == _QUOTE:
-        return not _is_open(before)  # an opening mark stands at the next word
+        return not _is_open(before)  # an opening mark joins the next word
     return True
 
 

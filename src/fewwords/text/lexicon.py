@@ -1,6 +1,6 @@
-"""A lexicon: words met so far, numbered in the order in which they were met.
+"""A lexicon: the words seen so far, numbered in order of appearance.
 
-Words travel as ids of four bytes, so that a sentence is one short string of bytes and a run of text one array.
+Words are passed on as ids of four bytes, so a sentence is one short byte string and a run of text one array.
 """
 
 from array import array

@@ -1,7 +1,7 @@
 """From a MediaWiki dump (`pages-articles.xml`) to the plain text of its articles.
 
 Reads blocks of whole `<page>` elements, as cut from the stream; takes the last revision of every page in the
-article namespace that is no redirect. In a dump every `<` of the text itself is written `&lt;`, so the elements
+article namespace that is not a redirect. In a dump every `<` of the text itself is written `&lt;`, so the elements
 are found by plain search, without an XML tree.
 """
 
@@ -26,7 +26,7 @@ _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
 def _character(match: re.Match[str]) -> str:
-    """Return the character that an entity stands for, or nothing if there is none of that number."""
+    """Return the character that an entity stands for, or nothing if no character has that number."""
     if match[3]:
         return _NAMED[match[3]]
     code = int(match[1], 16) if match[1] else int(match[2])
@@ -37,14 +37,14 @@ def _decoded(text: str) -> str:
     """Decode the XML entities once: `&amp;lt;` becomes `&lt;`."""
     if "&#" in text:
         return _ENTITY.sub(_character, text)
-    # The ampersand comes last, so that nothing is decoded twice; far faster than a substitution for each entity.
+    # The ampersand comes last, so that nothing is decoded twice; far faster than one substitution per entity.
     for name in ("lt", "gt", "quot", "apos", "amp"):
         text = text.replace(f"&{name};", _NAMED[name])
     return text
 
 
 def _inside(page: str, name: str) -> str | None:
-    """Return what is between `<name>` and `</name>`, or None without such an element."""
+    """Return what is between `<name>` and `</name>`, or None if there is no such element."""
     start = page.find(f"<{name}>")
     end = page.find(f"</{name}>", start)
     return page[start + len(name) + 2 : end] if 0 <= start < end else None
@@ -56,7 +56,7 @@ def _title(page: str) -> str:
 
 
 def _is_article(head: str) -> bool:
-    """Say from the part before its revisions whether a page is in the article namespace and no redirect."""
+    """Tell from the part before its revisions whether a page is an article and not a redirect."""
     if "<redirect" in head:
         return False
     namespace = _inside(head, "ns")
@@ -76,14 +76,14 @@ def _revision_text(revision: str, title: str) -> str:
         return ""
     end = revision.find("</text>", inside)
     if end < 0:
-        raise InputError(f"the text of page '{title}' has no end; the dump is damaged: fetch it again")
+        raise InputError(f"the text of page '{title}' has no end; the dump is damaged: download it again")
     return _decoded(revision[inside:end])
 
 
 def page_texts(block: str) -> Iterator[str]:
     """Yield the plain text of every article in a block of whole pages, paragraphs separated by line breaks.
 
-    Raises InputError if a page starts and does not end.
+    Raises InputError if a page does not end.
     """
     position = 0
     while (start := block.find(_PAGE, position)) >= 0:
@@ -92,7 +92,7 @@ def page_texts(block: str) -> Iterator[str]:
         if end < 0 or following >= 0:
             title = _title(block[start : following if following >= 0 else len(block)])
             raise InputError(
-                f"the dump ends in the middle of page '{title}'; fetch it again or cut it after {_PAGE_END}"
+                f"the dump ends in the middle of page '{title}'; download it again or cut it after {_PAGE_END}"
             )
         position = end + len(_PAGE_END)
         page = block[start:end]

@@ -1,4 +1,4 @@
-"""The rules by which text becomes words: what a model must know in order to read text as its corpus was read."""
+"""The rules by which text becomes words: what a model needs to read text as its corpus was read."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
@@ -9,7 +9,7 @@ from fewwords.text.words import Numbers
 
 @dataclass(frozen=True)
 class TextRules:
-    """Whether words are lower-cased, and what becomes of numbers; raises InputError for an unknown choice."""
+    """Whether words are lower-cased, and how numbers are folded; raises InputError for an unknown choice."""
 
     lower_case: bool = True
     numbers: Numbers = "keep"

@@ -11,7 +11,6 @@ from fewwords.text.sentences import SentenceSplitter
 from fewwords.vocabulary import END, START
 
 LONGEST_HEADING = 5
-# Each block numbers its sentences in 24 bits (see runs.shuffle_keys); a block of the longest page stays far below.
 TOO_SHORT, TOO_LONG = "too short", "too long"
 HEADING, FRAGMENT, OVERLONG = "heading", "fragment", "overlong word"
 DUPLICATE = "duplicate"
@@ -19,7 +18,7 @@ DUPLICATE = "duplicate"
 
 @dataclass(frozen=True)
 class Limits:
-    """Which sentences are kept: by their number of words, and fragments of Wikipedia text (headings, list items) or not."""
+    """Which sentences are kept: by number of words, and whether Wikipedia's fragments (headings, list items) are."""
 
     min_words: int = 1
     max_words: int | None = None
@@ -40,14 +39,14 @@ class Tally:
         self.words[reason] += num_words
 
     def add(self, other: "Tally") -> None:
-        """Take over another tally's counts."""
+        """Add another tally's counts."""
         self.sentences.update(other.sentences)
         self.words.update(other.words)
         self.invalid_bytes.update(other.invalid_bytes)
 
 
 class Segmenter:
-    """Turns blocks into kept sentences; remembers chunks from block to block, and keeps the tally.
+    """Turns blocks into kept sentences, with one cache of chunks for all blocks, and keeps the tally.
 
     `strict` stops at invalid UTF-8 instead of replacing and counting it.
     """
@@ -63,7 +62,7 @@ class Segmenter:
         return self._splitter.lexicon
 
     def forget(self) -> None:
-        """Give the memory of the lexicon back; sentences encoded before cannot be read any more."""
+        """Free the memory of the lexicon; sentences encoded before can no longer be decoded."""
         self._splitter.forget()
 
     def segment(self, block: Block) -> tuple[bytes, list[int]]:
@@ -81,7 +80,7 @@ class Segmenter:
 
     def _tokenized(self, text: str, sentences: list[bytes], lengths: list[int]) -> None:
         for line in text.split("\n"):
-            # marks of sentences are implied; inside a line they would be ids that no model may meet there
+            # sentence marks are implied; inside a line they would be ids that no model expects there
             sentence = [word for word in line.split() if word not in (START, END)]
             if sentence and self._fits(len(sentence)):
                 sentences.append(self.lexicon.encode(sentence))

@@ -1,6 +1,6 @@
-"""Sentences: where a paragraph falls apart, and the words of each sentence (paper section 4.1).
+"""Sentences: where a paragraph is split, and the words of each sentence (paper section 4.1).
 
-Only places after a final mark are looked at: there the last chunk says whether it can end a sentence, and what follows
+Only places after a final mark matter: there the last chunk decides whether it can end a sentence, and what follows
 whether a new one can start. Everything between two such places becomes words in one go.
 """
 
@@ -11,13 +11,13 @@ from fewwords.text.chunks import CLOSERS, OVERLONG, USUAL, Chunks, End, Ending, 
 from fewwords.text.lexicon import Lexicon
 from fewwords.text.words import Numbers
 
-# Text comes before Unicode normalisation here, so the wide forms of the marks count as well.
+# The text is not yet normalised here, so the wide forms of the marks count as well.
 _AFTER_A_FINAL_MARK = re.compile(rf"[.!?。।؟۔…．！？｡][{re.escape(CLOSERS)}“‘″′`’´]*(?:\s+|$)")
 _FROM_A_LETTER = re.compile(r"[^\W_]\S*")
 
 
 class SentenceSplitter:
-    """Cuts paragraphs into sentences, whose words are ids of the splitter's lexicon, four bytes each."""
+    """Splits paragraphs into sentences, whose words are ids of the splitter's lexicon, four bytes each."""
 
     def __init__(self, *, lower_case: bool = True, numbers: Numbers = "keep") -> None:
         self._lower_case = lower_case
@@ -25,7 +25,7 @@ class SentenceSplitter:
         self.forget()
 
     def forget(self) -> None:
-        """Start with an empty lexicon and no remembered chunks, to give memory back."""
+        """Start over with an empty lexicon and no cached chunks, to free memory."""
         self.lexicon = Lexicon()
         self._chunks = Chunks(self.lexicon, self._lower_case, self._numbers)
 
@@ -34,7 +34,7 @@ class SentenceSplitter:
         return [self.lexicon.decode(encoded) for encoded, _ in self.split(paragraph)]
 
     def split(self, paragraph: str) -> list[tuple[bytes, bool]]:
-        """The sentences of a cleaned paragraph, encoded, and whether a final mark ended each."""
+        """The sentences of a cleaned paragraph, encoded, each with whether a final mark ended it."""
         while True:
             try:
                 return self._split(paragraph)
@@ -48,7 +48,7 @@ class SentenceSplitter:
         return self._chunks.saw_overlong
 
     def is_usable(self, encoded: bytes) -> bool:
-        """Whether all words of a sentence are of sane length."""
+        """Whether no word of a sentence is overlong."""
         overlong = self.lexicon[OVERLONG]
         return overlong not in encoded or all(
             encoded[place : place + 4] != overlong for place in range(0, len(encoded), 4)

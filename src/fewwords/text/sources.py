@@ -1,6 +1,6 @@
 """Where text comes from: files, folders, globs, standard input, and the built-in corpus.
 
-A source only hands out its raw bytes; what they hold is found out from their content (`decompress`, `formats`).
+A source only hands out its raw bytes; `decompress` and `formats` find out from the content what they are.
 """
 
 import glob
@@ -26,7 +26,7 @@ class Source:
 
     @property
     def num_bytes(self) -> int:
-        """The size before decompression; 0 for standard input, whose size is not known."""
+        """The size before decompression; 0 for standard input, whose size is unknown."""
         return sum(path.stat().st_size for path in self.paths)
 
     def chunks(self) -> Iterator[bytes]:
@@ -43,7 +43,7 @@ class Source:
 
 
 def find_sources(arguments: Sequence[str]) -> list[Source]:
-    """Turn what the user named into sources, in a fixed order; raises InputError for what is not there."""
+    """Turn what the user named into sources, in a fixed order; raises InputError for what does not exist."""
     sources: list[Source] = []
     for argument in arguments:
         if argument == "-":

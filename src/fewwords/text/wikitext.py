@@ -1,8 +1,8 @@
-"""From wikitext to plain text: one paragraph or list item a line, without marks, boxes, tables and notes.
+"""From wikitext to plain text: one paragraph or list item per line, without marks, boxes, tables and notes.
 
 One pass over the text stops at every mark that opens or closes something. An open template, table or link is a
-frame on a stack that gathers the plain text of its inside; when it closes, that text becomes what the construct
-says (often nothing) and goes to the frame below. A construct that never closes gives its text back, except for
+frame on a stack that collects the plain text inside it; when it closes, that text becomes what the construct
+shows (often nothing) and goes to the frame below. A construct that never closes gives its text back, except for
 the rest of the line it began on. Every step is linear in the length of the text, whatever the marks.
 """
 
@@ -31,19 +31,19 @@ _MARK = re.compile(
     r"|\n[ \t\n]*(?=\n)"
 )
 
-# Elements that go with everything in them, comments among them, and what is said in their place.
-_UNSAID = """
+# Elements removed with everything in them, comments among them, and what is shown in their place.
+_REMOVED = """
     !-- categorytree code gallery graph hiero imagemap inputbox mapframe maplink nowiki pre ref references score script
     source style syntaxhighlight templatedata timeline
 """
-_WHOLE = dict.fromkeys(_UNSAID.split(), "") | dict.fromkeys(("ce", "chem", "math"), "formula")
+_WHOLE = dict.fromkeys(_REMOVED.split(), "") | dict.fromkeys(("ce", "chem", "math"), "formula")
 _ENDS = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in _WHOLE} | {
     "!--": re.compile("-->"),
     # A note cannot hold a note: the start of another one means that this one was never closed.
     "ref": re.compile(r"</ref\s*>|<ref\b[^<>]*(?<!/)>", re.IGNORECASE),
 }
 
-# Tags that go and leave this behind; what is between them stays.
+# Tags removed, and what replaces them; the text between them stays.
 _WITHIN_LINES = """
     abbr b bdi bdo big cite data del dfn em font i includeonly ins kbd mark noinclude onlyinclude q rb rp rt ruby s samp
     section small span strike strong sub sup templatestyles time tt u var wbr
@@ -51,7 +51,7 @@ _WITHIN_LINES = """
 _BETWEEN_LINES = "blockquote caption center dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p poem td th tr ul"
 _TAGS = dict.fromkeys(_WITHIN_LINES.split(), "") | dict.fromkeys(_BETWEEN_LINES.split(), "\n") | {"br": " "}
 
-# Links that show nothing where they stand: files, categories and, by a language's code, the article elsewhere.
+# Links that show nothing in place: files, categories and, by a language's code, the article elsewhere.
 _FILES_AND_CATEGORIES = """
     archivo arquivo bestand bild category categoria categoría catégorie categorie datei fichier ficheiro fil file image
     imagen immagine kategori kategoria kategorie plik ファイル 画像 категория файл 分类 文件
@@ -86,7 +86,7 @@ def _link_text(target: str, label: str | None) -> str:
 
 
 def _hides(target: str) -> bool:
-    """Say whether a link to `prefix:title` shows nothing where it stands."""
+    """Tell whether a link to `prefix:title` shows nothing in place."""
     prefix = target.partition(":")[0].strip()
     if LANGUAGE.fullmatch(prefix):
         return prefix not in _NOT_LANGUAGES
@@ -136,7 +136,7 @@ class _Scanner:
         return "".join(frames[0].pieces)
 
     def open(self, mark: str, num_braces: int = 0) -> None:
-        """Put a frame on the stack, unless it is deeper than anything sensible."""
+        """Push a frame, unless the stack is too deep to make sense."""
         if len(self.frames) <= _MAX_DEPTH:
             self.frames.append(_Frame(mark, num_braces))
             self.num_open[mark] += 1
@@ -168,7 +168,7 @@ class _Scanner:
         return self.frames[depth]
 
     def close(self, text: str) -> None:
-        """Take the top frame off; text is what it says."""
+        """Pop the top frame; text is what it shows."""
         self.num_open[self.frames.pop().mark] -= 1
         self.frames[-1].pieces.append(text)
 
@@ -187,18 +187,18 @@ class _Scanner:
         """End as many templates and {{{parameters}}} as the run of } allows."""
         while num_braces >= 2 and (frame := self.innermost("{")):
             used = 3 if num_braces >= 3 and frame.num_braces >= 3 else 2
-            said = template_text("".join(frame.pieces)) if used == 2 else ""
+            shown = template_text("".join(frame.pieces)) if used == 2 else ""
             num_braces -= used
             frame.num_braces -= used
             if frame.num_braces >= 2:
-                frame.pieces = [said]
+                frame.pieces = [shown]
             else:
-                self.close("{" * frame.num_braces + said)
+                self.close("{" * frame.num_braces + shown)
         if num_braces == 1:
             self.frames[-1].pieces.append("}")
 
     def line_start(self, match: re.Match[str]) -> int:
-        """Handle a blank line or a table's start or end at a line's beginning; return where to go on."""
+        """Handle a blank line, or a table's start or end at the start of a line; return where to continue."""
         last = match[0][-1]
         if last == "|":
             self.frames[-1].pieces.append("\n")
@@ -212,7 +212,7 @@ class _Scanner:
             else:
                 self.frames[-1].pieces.append(match[0])
         else:
-            # No link goes on past its paragraph.
+            # No link continues past its paragraph.
             depth = len(self.frames)
             while self.frames[depth - 1].mark == "[":
                 depth -= 1
@@ -221,7 +221,7 @@ class _Scanner:
         return match.end()
 
     def element(self, match: re.Match[str]) -> int:
-        """Handle a comment or tag; return where to go on."""
+        """Handle a comment or tag; return where to continue."""
         pieces = self.frames[-1].pieces
         if match[4] is None:
             if match[0] == "<!--":
@@ -247,7 +247,7 @@ class _Scanner:
         return match.end()
 
     def skip(self, name: str, match: re.Match[str]) -> int:
-        """Pass over an element that goes as a whole, say what stands in its place, and return where to go on."""
+        """Skip an element that is removed as a whole, add what is shown in its place, and return where to continue."""
         pieces = self.frames[-1].pieces
         start = match.end()
         end = None if name in self.endless else _ENDS[name].search(self.text, start)
@@ -259,15 +259,15 @@ class _Scanner:
         elif name != "ref" or self.text.startswith("</", end.start()):
             pieces.append(_WHOLE[name])
             return end.end()
-        # <ref name=x> is most often <ref name=x/> without its stroke.
+        # <ref name=x> is most often <ref name=x/> without its slash.
         if name != "ref" or "name" not in match[0].lower():
             pieces.append(CUT)
         return start
 
 
 def plain_text(wikitext: str) -> str:
-    """Return the prose of a page, one paragraph or list item a line, whatever the state of its markup."""
+    """Return the prose of a page, one paragraph or list item per line, however broken its markup."""
     for mark in PRIVATE:
         wikitext = wikitext.replace(mark, "")
-    # The line break gives the first line a beginning like the others'.
+    # With the line break the first line starts like the others.
     return tidy_lines(_Scanner("\n" + wikitext).run())

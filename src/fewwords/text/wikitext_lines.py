@@ -1,8 +1,8 @@
 """The second half of reading wikitext: marks that live within a line, and tidying.
 
 Reads text whose links, templates, tables and tags are gone; drops headings, the marks of lists, bold and italics,
-and magic words, decodes HTML entities, mends what removed templates left behind, such as `( , )`, and returns
-one paragraph or list item a line. Each step looks at a character a bounded number of times.
+and magic words, decodes HTML entities, tidies what removed templates left behind, such as `( , )`, and returns
+one paragraph or list item per line. Each step looks at a character a bounded number of times.
 """
 
 import re
@@ -12,7 +12,7 @@ from html.entities import html5
 # Private marks that the first half leaves in the text.
 CUT = "\x00"  # the rest of the line belongs to something that never closed
 LABEL = "\x01"  # an external link's label runs from here to the next ]
-APOSTROPHE = "\x02"  # an apostrophe that is no mark of bold or italics
+APOSTROPHE = "\x02"  # an apostrophe that does not mark bold or italics
 NOTHING = "\x03"  # keeps the apostrophes on its two sides apart
 PRIVATE = CUT + LABEL + APOSTROPHE + NOTHING
 
@@ -35,7 +35,7 @@ _LEFT_OVER = re.compile(r"\[\[+|\]\]+|\{\{+\|?|\{\||\}\}+|</?[rR][eE][fF]")
 
 
 def _character(match: re.Match[str]) -> str:
-    """Return what an HTML entity stands for, or the entity itself if there is none of that name."""
+    """Return what an HTML entity stands for, or the entity itself if its name is unknown."""
     return unescape(match[0]) if match[1] is None or match[1] in html5 else match[0]
 
 
@@ -55,14 +55,14 @@ def _without_quotes(line: str) -> str:
     parts = _QUOTES.split(line)
     lengths = [len(run) for run in parts[1::2]]
     # Two marks are italics, three bold, five both; a fourth, or what exceeds five, is an apostrophe before the mark.
-    said = ["'" if length == 4 or length > 5 else "" for length in lengths]
+    shown = ["'" if length == 4 or length > 5 else "" for length in lengths]
     num_bold = sum(length != 2 for length in lengths)
     num_italics = sum(length == 2 or length >= 5 for length in lengths)
     if num_bold % 2 and num_italics % 2 and 3 in lengths:
         # One of the threes must be an apostrophe before or after italics.
         threes = [number for number, length in enumerate(lengths) if length == 3]
-        said[min(threes, key=lambda number: _rank(parts[2 * number], parts[2 * number + 2]))] = "'"
-    parts[1::2] = said
+        shown[min(threes, key=lambda number: _rank(parts[2 * number], parts[2 * number + 2]))] = "'"
+    parts[1::2] = shown
     return "".join(parts)
 
 

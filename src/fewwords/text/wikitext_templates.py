@@ -1,7 +1,7 @@
-"""What inline templates say: `{{convert|5|km|mi}}` reads "5 km", most others read as nothing.
+"""What inline templates show: `{{convert|5|km|mi}}` reads "5 km", most others read as nothing.
 
-An article's templates are boxes, notes and citations, which go; a few carry a word or a number of the sentence
-they stand in. INLINE lists those as format strings, where {1} and {2} are the template's first and second
+An article's templates are boxes, notes and citations, which are removed; a few carry a word or number of their
+sentence. INLINE lists those as format strings, where {1} and {2} are the template's first and second
 argument; a missing argument is empty. To keep another template, add a line.
 """
 
@@ -123,7 +123,7 @@ def _arguments(parts: list[str]) -> list[str]:
 
 
 def template_text(body: str) -> str:
-    """Return what the template `{{body}}` says in its sentence; its inner markup is plain text already."""
+    """Return what the template `{{body}}` shows in its sentence; the markup inside it is already plain text."""
     head, *parts = body.split("|")
     name = head.strip().lower().replace("_", " ")
     if name in INLINE:

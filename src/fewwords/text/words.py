@@ -1,10 +1,10 @@
-"""Words: how a chunk of text without blanks falls into words (paper section 4.1, "tokenization").
+"""Words: how a chunk of text without spaces is split into words (paper section 4.1, "tokenization").
 
-The rules, in the order in which they are tried: web and e-mail addresses are one word; so are dotted
+The rules, in the order they are tried: web and e-mail addresses are one word; so are dotted
 abbreviations (`u.s.`), numbers with inner commas, points and colons (`47,379`, `3.5m`, `10:30`), and runs of
 letters, marks and digits of any script (`górne`, `mp3`), inside which an apostrophe or an ampersand stays
 (`don't`, `at&t`). A possessive `'s` is split off, because it would give every noun a second entry in the
-vocabulary, and so are hyphens. Any other character is a word by itself, but for `...` and `--`.
+vocabulary, and so are hyphens. Any other character is a word by itself, except in `...` and `--`.
 """
 
 import re
@@ -63,7 +63,7 @@ def split_words(chunk: str) -> list[str]:
 
 
 def fold_number(word: str, numbers: Numbers) -> str:
-    """A word as `numbers` wants it: as it is, with every digit 0, or `<num>` for a whole number."""
+    """The word as `numbers` asks: unchanged, with every digit 0, or `<num>` for a word that is a number."""
     if numbers == "digits":
         return _DIGIT.sub("0", word)
     if numbers == "token" and _NUMBER.fullmatch(word):

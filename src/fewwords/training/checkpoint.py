@@ -1,9 +1,9 @@
-"""A checkpoint: all that a run needs to go on as if it had never stopped, in one folder that is whole or not there.
+"""A checkpoint: all that a run needs to continue as if it had never stopped, in one folder, complete or absent.
 
-`checkpoint/` has `weights.safetensors`, `optimiser.safetensors`, `random.safetensors` (the states of the random generators),
-`best.safetensors` (the weights with the best dev perplexity, once there are any), and `state.json` with the numbers of the run
-and the SHA-256 of the other files. A new one is written beside it and swapped in, so that a kill at any moment leaves a whole
-one, which `find_checkpoint` finds.
+`checkpoint/` has `weights.safetensors`, `optimiser.safetensors`, `random.safetensors` (the states of the random
+generators), `best.safetensors` (the weights with the best dev perplexity, once there are any), and `state.json` with
+the numbers of the run and the SHA-256 of the other files. A new one is written beside it and swapped in, so a kill at
+any moment leaves a complete one, which `find_checkpoint` finds.
 """
 
 import os
@@ -37,7 +37,7 @@ class Checkpoint:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, is_best: bool) -> None:
-    """Write the checkpoint of a model folder; with `is_best` its weights are kept as the best, else the best stay."""
+    """Write the checkpoint of a model folder; with `is_best` its weights become the best, else the best stay."""
     current = folder / _NAME
     with replaced_folder(current) as new:
         for name in _TENSOR_FILES:
@@ -52,17 +52,17 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, is_best: bool) -> 
 
 
 def find_checkpoint(folder: Path) -> Path | None:
-    """The checkpoint of a model folder, whatever moment its writer was killed at; None when there is none."""
+    """The checkpoint of a model folder, at whatever moment its writer was killed; None if there is none."""
     return find_folder(folder / _NAME)
 
 
 def recover_checkpoint(folder: Path) -> None:
-    """Put the checkpoint of a model folder back in its place if a kill has left it elsewhere."""
+    """Put the checkpoint of a model folder back in place if a kill left it elsewhere."""
     recover_folder(folder / _NAME)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint; raises InputError naming the file when one is missing, damaged or changed."""
+    """Read a checkpoint; raises InputError naming the file if one is missing, damaged or changed."""
     facts = read_json(path / "state.json")
     if not isinstance(facts, dict) or facts.get("format") != FORMAT or not isinstance(facts.get("state"), dict):
         raise InputError(f"{path / 'state.json'}: not a checkpoint that this version can read; start over with `force`")
@@ -96,7 +96,7 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _link(source: Path, target: Path) -> None:
-    """A second name for a file that nobody changes, or a copy where links are not to be had."""
+    """A hard link to a file that never changes, or a copy where links do not work."""
     try:
         os.link(source, target)
     except OSError:

@@ -1,8 +1,9 @@
 """Several processes, on one machine or many, that train one model: `torchrun -m fewwords train …`.
 
-Every process walks through the same sequence of batches and takes each N-th. A step adds up the gradients, each weighted by its
-share of the predictions: dense ones by all_reduce, sparse ones by gathering the touched rows. All processes then do the same
-step, so the models stay equal. Process 0 alone evaluates and writes. The work folder must be visible to all processes.
+Every process goes through the same sequence of batches and takes every N-th. A step adds up the gradients, each
+weighted by its share of the predictions: dense ones by all_reduce, sparse ones by gathering the touched rows. All
+processes then take the same step, so the models stay equal. Process 0 alone evaluates and writes. The work folder must
+be visible to all processes.
 """
 
 import os
@@ -40,7 +41,7 @@ class Group:
         return [float(value) for value in tensor.tolist()]
 
     def from_first(self, values: Sequence[float]) -> list[float]:
-        """The numbers that process 0 has."""
+        """The numbers of process 0."""
         if self.size == 1:
             return list(values)
         tensor = torch.tensor(values, dtype=torch.float64, device=self.device)
@@ -70,15 +71,15 @@ class Group:
 
     @torch.no_grad()
     def add_gradients(self, parameters: Iterable[nn.Parameter]) -> list[Gradient]:
-        """The gradients that the backward passes left, summed over all processes."""
+        """The gradients of the backward pass, summed over all processes."""
         parameters = list(parameters)
         if self.size == 1:
             return collect_gradients(parameters)
-        # A batch may leave a parameter alone that another's moves (a sentence of one word has no use for the LSTM).
+        # One batch may use a parameter that another does not (a sentence of one word does not need the LSTM).
         kinds = torch.tensor([_kind(parameter) for parameter in parameters], device=self.device)
         distributed.all_reduce(kinds, distributed.ReduceOp.MAX)
         for parameter, kind in zip(parameters, kinds.tolist()):
-            _give_kind(parameter, kind)
+            _convert_gradient(parameter, kind)
         return [self._add(gradient) for gradient in collect_gradients(parameters)]
 
     def _add(self, gradient: Gradient) -> Gradient:
@@ -94,7 +95,7 @@ class Group:
         all_values = torch.cat([part[:count] for part, count in zip(self.gather(padded_values), counts)])
         matrix = all_values[:, None] if all_values.dim() == 1 else all_values
         summed = gradient_of_table(parameter.shape, matrix, all_rows, None, None, sparse=True)
-        parameter.grad = summed  # the projection of code values looks there for the touched rows
+        parameter.grad = summed  # the projection of code values finds the touched rows there
         return Gradient(parameter, summed._indices()[0], summed._values())
 
 
@@ -104,8 +105,8 @@ def _kind(parameter: nn.Parameter) -> int:
     return _SPARSE if parameter.grad.is_sparse else _DENSE
 
 
-def _give_kind(parameter: nn.Parameter, kind: int) -> None:
-    """Make a gradient one of the kind that the processes agreed on, zeros where there is none."""
+def _convert_gradient(parameter: nn.Parameter, kind: int) -> None:
+    """Convert a gradient to the kind that the processes agreed on, zeros if there is none."""
     if parameter.grad is None and kind != _NONE:
         layout = torch.sparse_coo if kind == _SPARSE else torch.strided
         parameter.grad = torch.zeros(parameter.shape, dtype=parameter.dtype, device=parameter.device, layout=layout)
@@ -115,7 +116,7 @@ def _give_kind(parameter: nn.Parameter, kind: int) -> None:
 
 @contextmanager
 def joined_group(device: torch.device) -> Iterator[Group]:
-    """The group that this process has joined already, the one that torchrun's environment describes, or it alone."""
+    """The group that this process already joined, the one that torchrun's environment describes, or itself alone."""
     if distributed.is_available() and distributed.is_initialized():
         yield Group(distributed.get_rank(), distributed.get_world_size(), device)
         return

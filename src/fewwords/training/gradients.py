@@ -1,7 +1,7 @@
 """The gradients of a step, dense ones whole and sparse ones by their touched rows, and their common norm.
 
-A table that grows with the vocabulary has a sparse gradient. Everything here looks at the rows that the batch touched and at
-nothing else, so that its cost does not depend on the vocabulary.
+A table that grows with the vocabulary has a sparse gradient. Everything here looks only at the rows that the batch
+touched, so its cost does not depend on the vocabulary.
 """
 
 import math
@@ -15,7 +15,7 @@ from fewwords.layers.row_sums import touched_rows
 
 
 class Gradient(NamedTuple):
-    """The gradient of one parameter: `values` are those of `rows` [n], ascending without repeats, or of all rows (None)."""
+    """The gradient of one parameter: `values` of `rows` [n], ascending without repeats, or of all rows (None)."""
 
     parameter: nn.Parameter
     rows: Tensor | None
@@ -23,7 +23,7 @@ class Gradient(NamedTuple):
 
 
 def collect_gradients(parameters: Iterable[nn.Parameter]) -> list[Gradient]:
-    """The gradients that the backward pass left, in the order of the parameters."""
+    """The gradients of the backward pass, in the order of the parameters."""
     gradients = []
     for parameter in parameters:
         gradient = parameter.grad
@@ -50,7 +50,7 @@ def gradient_norm(gradients: Sequence[Gradient]) -> float:
 def clip_gradients(gradients: Sequence[Gradient], largest_norm: float) -> float:
     """Scale all gradients so that their norm is at most `largest_norm` (0: leave them); returns the norm before.
 
-    A norm that is not finite is returned as it is: what to do then is for the caller to say.
+    A norm that is not finite is returned as it is, for the caller to handle.
     """
     norm = gradient_norm(gradients)
     if largest_norm and math.isfinite(norm) and norm > largest_norm:

@@ -1,6 +1,6 @@
-"""What is measured on dev while training: perplexity, loss, the normalisation factor Z, and how far the normaliser is from it.
+"""What is measured on dev while training: perplexity, loss, the true Z, and how far the normaliser is from it.
 
-These are the curves of figure 5. The gap ln Z(h) - ln Z_h, with ln Z_h as the normaliser has it, has mean 0 and no spread where
+These are the curves of figure 5. The gap ln Z(h) - ln Z_h, with ln Z_h from the normaliser, has mean 0 and no spread if
 the model normalises itself.
 """
 
@@ -39,9 +39,9 @@ class HeldOut:
 def measure_held_out(
     model: LanguageModel, vocabulary: Vocabulary, dev: Part, max_words: int | None, objective: Objective
 ) -> HeldOut:
-    """Measure on random sentences of dev, `max_words` words of them or all, and on some 2,000 contexts of others.
+    """Measure perplexity on random sentences of dev, at most `max_words` words, and the rest on about 2,000 contexts.
 
-    They are the same ones every time. The first sentences would not do: a dev part that came ready-made is not shuffled.
+    They are the same every time. The first sentences would not do: a ready-made dev part is not shuffled.
     """
     with evaluating(model):
         perplexity = sentences_perplexity(NeuralModel(model, vocabulary), _some_sentences(dev, max_words)).value
@@ -56,7 +56,7 @@ def measure_held_out(
 
 @contextmanager
 def evaluating(model: LanguageModel) -> Iterator[None]:
-    """Turn dropout and gradients off for a while."""
+    """Turn off dropout and gradients within the block."""
     was_training = model.training
     model.eval()
     try:
@@ -67,7 +67,7 @@ def evaluating(model: LanguageModel) -> Iterator[None]:
 
 
 def _some_sentences(dev: Part, max_words: int | None) -> Iterator[Sentence]:
-    """The sentences of dev, or random ones that have at most `max_words` words together, but one at least."""
+    """The sentences of dev, or random ones with at most `max_words` words in total, but at least one."""
     if max_words is None or max_words >= dev.num_words:
         yield from dev.sentences()
         return
@@ -78,7 +78,7 @@ def _some_sentences(dev: Part, max_words: int | None) -> Iterator[Sentence]:
 
 
 def _some_predictions(model: LanguageModel, dev: Part) -> Predictions:
-    """The contexts [about 2,000, size] of random sentences with their targets, the same ones every time."""
+    """The contexts [about 2,000, size] of random sentences with their targets, the same every time."""
     device = model.embedding_table.device
     found: list[Predictions] = []
     for batch in dev.batches(GAP_CONTEXTS // 8, seed=_SEED):

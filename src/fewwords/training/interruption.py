@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite request to end: the step is finished and a checkpoint written before the process goes."""
+"""Ctrl-C and SIGTERM: the step is finished and a checkpoint written before the process ends."""
 
 import signal
 import threading
@@ -14,7 +14,7 @@ class Interruption:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Interruption":
-        # Python takes signals in the main thread only
+        # Python handles signals in the main thread only
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._ask)

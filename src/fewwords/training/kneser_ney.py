@@ -1,6 +1,6 @@
 """`train_kneser_ney`: from a work folder to the folder of a Kneser-Ney model (KN3 of section 4.3).
 
-Reads the corpus alone; writes the same kind of folder as a neural model has, with a card and with what it was made from.
+Reads only the corpus; writes the same kind of folder as for a neural model, with a card and what it was made from.
 """
 
 import time
@@ -41,10 +41,10 @@ def train_kneser_ney(
     output: Path | None = None,
     force: bool = False,
 ) -> KneserNeySummary:
-    """Estimate a model of n-grams of up to `order` words on the training part, or its first `words` words, and write its folder.
+    """Estimate a model of n-grams of up to `order` words on train, or on its first words, and write its folder.
 
-    `prune`, `discount_fallback` and `memory_mib` are those of `estimate`. Raises InputError for bad settings, too little text, and
-    a model that is there already unless `force` is given.
+    `prune`, `discount_fallback` and `memory_mib` are those of `estimate`. Raises InputError for bad settings, too
+    little text, and, unless `force` is given, an existing model.
     """
     corpus = TokenCorpus.open(work)
     train, dev = corpus.part("train", vocabulary_size), corpus.part("dev", vocabulary_size)

@@ -1,7 +1,7 @@
 """`train_neural`: from a work folder to the folder of a neural model, whatever interrupts it on the way.
 
-Everything that can be wrong with the input is found before the first step. The model folder has the checkpoint and the record of
-the training while it runs, and the model itself, its best weights on dev, at the end.
+Anything wrong with the input is found before the first step. The model folder has the checkpoint and the training
+record while training runs, and the model itself, with the best weights on dev, at the end.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ from fewwords.training.tune import best_rate, trial_words, try_rates
 from fewwords.vocabulary import NUM_SPECIAL
 from fewwords.work_folder import model_folder
 
-# Settings that do not change what the result is, and may be other ones when a run is resumed.
+# Settings that do not change the result, and may change when a run is resumed.
 _FREE_SETTINGS = ("threads", "checkpoint_every")
 
 
@@ -60,10 +60,10 @@ def train_neural(
 ) -> TrainingSummary:
     """Train a model on the corpus of a work folder and write its folder.
 
-    `base_size` counts base words without the special words; `codes_file` has other codes than those of the work folder. With
-    `tune_lr` the rate is chosen by short runs first. `resume` goes on from the checkpoint, if there is one; `force` replaces what
-    is there. Raises InputError before training starts for anything
-    that cannot work, and KeyboardInterrupt, after a checkpoint, on Ctrl-C.
+    `base_size` counts base words without the special words; `codes_file` replaces the codes of the work folder. With
+    `tune_lr` the rate is first chosen by short runs. `resume` continues from the checkpoint, if there is one; `force`
+    replaces what is there. Raises InputError for anything that cannot work before training starts, and, on Ctrl-C,
+    KeyboardInterrupt after a checkpoint.
     """
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
@@ -79,7 +79,7 @@ def train_neural(
     job.check_parts()
     with joined_group(device) as group, _locked(folder, group):
         if group.is_first:
-            _clear_the_way(folder, resume=resume, force=force)
+            _prepare_folder(folder, resume=resume, force=force)
         group.wait()
         return job.do(group, tune_lr=tune_lr)
 
@@ -109,7 +109,7 @@ class _Job:
             group.wait()
             if group.is_first:
                 cut_after(self.folder / RECORD, trainer.state.words)
-                say(f"going on from the checkpoint after {trainer.state.words:,} words")
+                say(f"continuing from the checkpoint after {trainer.state.words:,} words")
             group.wait()
         description = f"training {self.model_settings.variant}"
         run = Run(trainer, self.materials.vocabulary, self._dev, self.folder, about, description)
@@ -117,13 +117,11 @@ class _Job:
         return self._finish(run, settings, trials)
 
     def check_parts(self) -> None:
-        """Raise InputError when there is nothing to train or to evaluate on."""
+        """Raise InputError if there is nothing to train or evaluate on."""
         train = self._part("train")
         self._part("dev")
         if self.settings.words is not None and self.settings.words > train.num_words:
-            say(
-                f"the training part has only {train.num_words:,} words: they are all used, and `epochs` gives more passes"
-            )
+            say(f"the training part has only {train.num_words:,} words; all are used, and `epochs` gives more passes")
 
     @property
     def _dev(self) -> Part:
@@ -155,7 +153,7 @@ class _Job:
         )
 
     def _about(self, settings: TrainingSettings) -> dict[str, Any]:
-        """What a checkpoint belongs to; two runs that differ in it differ in their results."""
+        """What identifies a checkpoint's run; two runs that differ in it differ in their results."""
         codes = self.materials.codes
         arrays = () if codes is None else (codes.offsets, codes.indices, codes.values)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
@@ -168,14 +166,14 @@ class _Job:
         }
 
     def _finish(self, run: Run, settings: TrainingSettings, trials: Sequence[Trial]) -> TrainingSummary:
-        """Put the best weights in place, measure them on the whole of dev, and write the model."""
+        """Load the best weights, measure them on the whole of dev, and write the model."""
         trainer = run.trainer
         group, state, codes = trainer.group, trainer.state, self.materials.codes
         load_weights(trainer.model, read_best(self.folder))
         held_out = run.measure(None)
         table, num_tuned = trainer.model.codes, 0
         if codes is not None and table is not None and table.tuned:
-            codes, num_tuned = table.tuned_codes(codes.made_from), len(table.values)  # fewer, when some became zero
+            codes, num_tuned = table.tuned_codes(codes.made_from), len(table.values)  # fewer, if some became zero
         summary = TrainingSummary(
             folder=self.folder,
             variant=self.model_settings.variant,
@@ -218,10 +216,10 @@ def _locked(folder: Path, group: Group) -> Any:
     return lock_folder(folder, "train") if group.is_first else nullcontext()
 
 
-def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
-    """Refuse to overwrite a model or a run unless told to; with `force`, remove the run.
+def _prepare_folder(folder: Path, *, resume: bool, force: bool) -> None:
+    """Refuse to overwrite a model or a run unless asked to; with `force`, remove the run.
 
-    A model stays, so that there is one until the new one takes its place.
+    An old model stays until the new one replaces it.
     """
     recover_checkpoint(folder)
     has_checkpoint, has_model = find_checkpoint(folder) is not None, (folder / "model.json").exists()
@@ -233,13 +231,13 @@ def _clear_the_way(folder: Path, *, resume: bool, force: bool) -> None:
         remove_checkpoints(folder)
     elif resume:
         if has_model and not has_checkpoint:
-            raise InputError(f"{folder}: the model is complete and has no checkpoint; use `force` to train it again")
+            raise InputError(f"{folder}: the model is finished and has no checkpoint; use `force` to train it again")
         if not has_checkpoint:
             say(f"{folder}: no checkpoint yet; starting from the beginning")
     elif has_model:
         raise InputError(f"{folder}: there is a model already; use `force` to replace it, or name another `output`")
     elif has_checkpoint:
-        raise InputError(f"{folder}: an unfinished run is there; use `resume` to continue, or `force` to start over")
+        raise InputError(f"{folder}: there is an unfinished run; use `resume` to continue, or `force` to start over")
 
 
 def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:

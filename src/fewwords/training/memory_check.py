@@ -1,4 +1,4 @@
-"""Whether a training run fits into memory, before it starts: weights, gradient and two moments, and the largest scores."""
+"""Check before training that it fits into memory: weights, gradient, two moments, and the largest scores."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ _CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limi
 def needed_bytes(
     model_settings: ModelSettings, settings: TrainingSettings, num_words: int, num_base: int, num_code_values: int = 0
 ) -> int:
-    """What training will take at its peak, roughly."""
+    """Roughly the peak memory of training."""
     tuned = num_code_values if model_settings.tune_codes else 0
     parameters = settings_memory(model_settings, num_words, num_base).parameters + tuned
     sizes = model_settings.embedding_size + 8 * model_settings.hidden_size * model_settings.num_layers
@@ -29,7 +29,7 @@ def needed_bytes(
 
 
 def available_bytes() -> int | None:
-    """Memory that this process can still get, or None where the system does not tell."""
+    """Memory still available to this process, or None if the system does not say."""
     if torch.cuda.is_available():
         return int(torch.cuda.mem_get_info()[0])
     found = []
@@ -48,11 +48,11 @@ def available_bytes() -> int | None:
 
 
 def check_memory(needed: int, loss: str) -> None:
-    """Raise InputError when `needed` bytes are more than there are."""
+    """Raise InputError if fewer than `needed` bytes are available."""
     available = available_bytes()
     if available is not None and needed > available:
         larger = "`batch_words` or another `loss`, " if loss == "softmax" else ""
         raise InputError(
-            f"training would need some {needed / 1e9:,.1f} GB of memory and {available / 1e9:,.1f} GB are free; lower "
+            f"training would need about {needed / 1e9:,.1f} GB of memory and {available / 1e9:,.1f} GB are free; lower "
             f"{larger}`vocabulary_size`, `embedding_size` or `hidden_size`, or train a coded model (lstm-z-w)"
         )

@@ -1,9 +1,9 @@
 """Adam (0.9 / 0.999 / 1e-8, the paper's) in two parts: fused for dense gradients, lazy for sparse ones.
 
-A dense gradient goes to torch's fused Adam, which is the fastest where most rows are touched (the LSTM, tables of 8,000 base
-words). For a sparse gradient only the touched rows are updated, weights and moments alike; the moments of other rows rest as
-they are instead of decaying, so a rare word moves when it occurs and only then. The bias correction counts all steps, as in
-torch.optim.SparseAdam. A row that is touched at every step moves exactly as under plain Adam.
+A dense gradient goes to torch's fused Adam, the fastest where most rows are touched (the LSTM, tables of 8,000 base
+words). For a sparse gradient only the touched rows are updated, weights and moments alike; the moments of other rows
+stay as they are instead of decaying, so a rare word moves only when it occurs. The bias correction counts all steps, as
+in torch.optim.SparseAdam. A row that is touched at every step moves exactly as under plain Adam.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _MOMENTS = ("exp_avg", "exp_avg_sq")
 class Optimiser:
     """Adam over named parameters; `step` takes the gradients that `collect_gradients` found.
 
-    `shares` has the parameters, by name, that move at a share of the learning rate.
+    `shares` maps names of parameters to the share of the learning rate at which they move.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Optimiser:
         }
 
     def load_state_tensors(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over what `state_tensors` gave; raises InputError when it belongs to another model."""
+        """Load what `state_tensors` returned; raises InputError if it belongs to another model."""
         self._adam.state.clear()
         for full_name, tensor in tensors.items():
             name, _, key = full_name.rpartition(".")

@@ -1,4 +1,4 @@
-"""The process that trains: threads, the memory allocator, kernels that give the same bits every time."""
+"""The process that trains: threads, the memory allocator, deterministic kernels."""
 
 import ctypes
 import os
@@ -8,14 +8,14 @@ import torch
 
 from fewwords.cores import available_cores
 
-# Parameters of glibc's mallopt, and the largest threshold that all its versions take.
+# Parameters of glibc's mallopt, and the largest threshold that all its versions accept.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _GIBIBYTE = 1 << 30
 _LARGEST_OLD_MMAP_THRESHOLD = 32 << 20
 
 
 def prepare_process(threads: int | None = None) -> torch.device:
-    """Set up this process for training, one of several on its machine perhaps; returns the device to train on."""
+    """Set up this process, perhaps one of several on its machine, for training; returns the device to train on."""
     torch.set_num_threads(threads or max(1, available_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     keep_freed_memory()
     if not torch.cuda.is_available():
@@ -26,10 +26,10 @@ def prepare_process(threads: int | None = None) -> torch.device:
 
 
 def keep_freed_memory() -> bool:
-    """Let the allocator keep large freed blocks for the next step; returns whether it could be told so.
+    """Let the allocator keep large freed blocks for the next step; returns whether that worked.
 
-    By default glibc asks the system for each large block and gives it back when it is freed. A training step frees what the
-    next one needs again, so much of its time would go to page faults on fresh pages.
+    By default glibc asks the system for each large block and gives it back when it is freed. A training step frees what
+    the next one needs again, so much of its time would be spent on page faults.
     """
     if not sys.platform.startswith("linux"):
         return False

@@ -1,4 +1,4 @@
-"""`training.jsonl`: one line an evaluation, in order of the words seen, on the disk before training goes on."""
+"""`training.jsonl`: one line per evaluation, in order of words seen, flushed to disk before training continues."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def append_line(path: Path, line: dict[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of a record; a line that a kill cut short is left out."""
+    """The complete lines of a record; a line cut short by a kill is left out."""
     lines = []
     for text in path.read_bytes().splitlines(keepends=True) if path.exists() else []:
         try:

@@ -1,8 +1,9 @@
-"""From where a trainer stands to the end of its budget: evaluations, checkpoints, going back when training diverges.
+"""Train from the present state to the end of the budget: evaluations, checkpoints, going back on divergence.
 
-Evaluations happen at fixed numbers of words, each followed by a checkpoint; more checkpoints lie between them. A step with a
-fault (see `stability`) is not taken: the run goes back to its last checkpoint and on at half the rate. Ctrl-C writes a checkpoint
-first. Without a folder nothing is written, and a fault ends the run; that is how learning rates are tried.
+Evaluations happen at fixed numbers of words, each followed by a checkpoint, with more checkpoints in between. A step
+with a fault (see `stability`) is not taken: the run goes back to its last checkpoint and continues at half the rate. On
+Ctrl-C a checkpoint is written first. Without a folder nothing is written, and a fault ends the run; that is how
+learning rates are tried.
 """
 
 import math
@@ -32,7 +33,7 @@ class DivergedError(Exception):
 
 @dataclass
 class Run:
-    """A trainer with its dev part and, unless nothing is to be written, its model folder; `about` goes into checkpoints."""
+    """A trainer with its dev part and its model folder, or None to write nothing; `about` goes into checkpoints."""
 
     trainer: Trainer
     vocabulary: Vocabulary
@@ -42,7 +43,7 @@ class Run:
     description: str
 
     def train(self) -> None:
-        """Train until the budget is used up or patience is; raises KeyboardInterrupt, after a checkpoint, when asked to."""
+        """Train until budget or patience runs out; raises KeyboardInterrupt, after a checkpoint, when interrupted."""
         trainer = self.trainer
         if self.folder is not None and find_checkpoint(self.folder) is None:
             self._write_checkpoint()  # so that there is always one to go back to
@@ -63,7 +64,7 @@ class Run:
                     self._stop()
 
     def _evaluate_and_keep(self, words_before: int) -> str | None:
-        """Evaluate, and write a checkpoint, where that is due; returns what is wrong when the evaluation is no number."""
+        """Evaluate and write a checkpoint if due; returns the fault if the perplexity is not finite."""
         trainer, state = self.trainer, self.trainer.state
         interval = trainer.settings.evaluation_interval(trainer.budget)
         if _passed(words_before, state.words, interval) or state.words >= trainer.budget:
@@ -78,14 +79,14 @@ class Run:
             patience = trainer.settings.patience
             state.stopped_early = patience is not None and state.evaluations_since_best >= patience
             state.seconds += time.monotonic() - started
-            self._note(held_out)
+            self._record(held_out)
             self._write_checkpoint(is_best)
         elif _passed(words_before, state.words, trainer.settings.checkpoint_every):
             self._write_checkpoint()
         return None
 
     def measure(self, max_words: int | None) -> HeldOut:
-        """Measure on dev, or on a sample of its sentences: process 0 does it, the others hear of it."""
+        """Measure on dev, or on a sample of its sentences: process 0 does it and sends the result to the others."""
         trainer = self.trainer
         values = [0.0] * len(fields(HeldOut))
         if trainer.group.is_first:
@@ -94,8 +95,8 @@ class Run:
             ]
         return HeldOut(*trainer.group.from_first(values))
 
-    def _note(self, held_out: HeldOut) -> None:
-        """Write the line of an evaluation, and begin a new interval."""
+    def _record(self, held_out: HeldOut) -> None:
+        """Write the line of an evaluation, and start a new interval."""
         trainer, state = self.trainer, self.trainer.state
         line = {
             "words": state.words,
@@ -125,7 +126,7 @@ class Run:
         self.trainer.group.wait()
 
     def _go_back(self, fault: str) -> None:
-        """Return to the last checkpoint, with half the rate; raises InputError when that has been tried often enough."""
+        """Go back to the last checkpoint, with half the rate; raises InputError after too many tries."""
         trainer = self.trainer
         factor, num_restores = trainer.state.rate_factor / 2, trainer.state.num_restores + 1
         place = f"after {trainer.state.words:,} words {fault}"

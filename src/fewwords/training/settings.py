@@ -1,8 +1,8 @@
-"""How a model is trained: budget, optimiser, loss, where the parameters start. Everything that decides the result is here.
+"""How a model is trained: budget, optimiser, loss, starts. Everything that decides the result is here.
 
-The defaults are the best recipe that we know (docs/log.md says how they were found). `PRESETS` names other recipes as values
-over them: "paper" is the paper's own, with what only its released code tells. Which words are predicted (the boundary) is no part
-of a preset, because perplexities over other targets could not be compared.
+The defaults are the best recipe we know (docs/log.md says how they were found). `PRESETS` has other recipes as changes
+to them: "paper" is the paper's own, with details from its released code. Which words are predicted (the boundary) is
+not part of a preset, because perplexities over other targets could not be compared.
 """
 
 import math
@@ -33,14 +33,14 @@ _BUDGET, _OPTIMISER, _LOSS, _STARTS, _RUN = "Budget", "Optimiser", "Loss", "Star
 class TrainingSettings:
     """Settings of a training run; raises InputError for values that cannot be used.
 
-    The text is the first `words` running words of the training part, all without it; the budget is `epochs` passes
-    over it, one without it. `num_noise` None takes the loss's default, and about `noise_group` words share their
-    noise words: 0 stands for the whole batch, None for 256 with the loss nce. `embedding_start` None starts from the
+    The text is the first `words` running words of the training part (default: all); the budget is `epochs` passes over
+    it (default: one). `num_noise` None takes the loss's default, and about `noise_group` words share their
+    noise words: 0 means the whole batch, None means 256 with the loss nce. `embedding_start` None starts from the
     word vectors where the work folder has some that fit, and at random elsewhere. `eval_every` None is a twentieth of
     the budget, at least 200,000 words. `final_rate` is where the linear schedule ends, and `codes_rate` the rate of
     tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole gradient, and
     `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after
-    so many evaluations without progress.
+    that many evaluations without progress.
     """
 
     words: Annotated[int | None, Option("The first running words to train on.", _BUDGET, default="all")] = None
@@ -105,7 +105,7 @@ class TrainingSettings:
                 raise InputError(f"`{name}` {getattr(self, name)}: give a share of the learning rate, from 0 to 1")
         if self.loss != "nce" and self.noise_group is not None:
             raise InputError(
-                f"`noise_group` {self.noise_group}: only the loss nce shares noise words among some of a batch; leave it out"
+                f"`noise_group` {self.noise_group}: only the loss nce shares noise words within groups; leave it out"
             )
         if self.loss == "softmax" and self.num_noise is not None:
             raise InputError(f"`num_noise` {self.num_noise}: the full softmax draws no noise words; leave it out")
@@ -122,7 +122,7 @@ class TrainingSettings:
         return (wanted or None) if self.loss == "nce" else None
 
     def budget(self, words_per_epoch: int) -> int:
-        """Running words to train on in all, when a pass has `words_per_epoch`."""
+        """Running words to train on in total, if a pass has `words_per_epoch`."""
         return max(1, round((1.0 if self.epochs is None else self.epochs) * words_per_epoch))
 
     def evaluation_interval(self, budget: int) -> int:
@@ -135,13 +135,13 @@ class TrainingSettings:
 
     @classmethod
     def from_json(cls, values: Any) -> "TrainingSettings":
-        """What `to_json` gave; raises InputError for unknown or missing settings."""
+        """The reverse of `to_json`; raises InputError for unknown or missing settings."""
         if not isinstance(values, dict) or set(values) != {field.name for field in fields(cls)}:
             raise InputError("the training settings are not those of this version; start over with `force`")
         return cls(**values)
 
 
-# Recipes by name, as changes of the defaults of ModelSettings and TrainingSettings.
+# Recipes by name, as changes to the defaults of ModelSettings and TrainingSettings.
 PRESETS: dict[PresetName, dict[str, Any]] = {
     "best": {},
     "paper": {

@@ -1,8 +1,8 @@
-"""Whether training diverges: a loss or gradient that is not finite, or a loss that climbs far above what it had reached.
+"""Whether training diverges: a loss or gradient that is not finite, or a loss that rises far above its lowest level.
 
-The level of the loss is its mean over the last 50,000 predictions or so, each older step counting less; single small batches
-may be far from it. Training has diverged when the level is above `factor` times the lowest so far, plus one nat (so that a
-loss close to zero may still move).
+The level of the loss is its mean over about the last 50,000 predictions, with older steps counting less; single small
+batches may be far from it. Training has diverged when the level is above `factor` times the lowest so far, plus one nat
+(so that a loss close to zero may still move).
 """
 
 import math
@@ -33,7 +33,7 @@ class LossWatch:
         return None
 
     def note(self, loss: float, num_predictions: int) -> None:
-        """Take a step's loss into the level."""
+        """Update the level with a step's loss."""
         if self.level is None or self.lowest is None:
             self.level = self.lowest = loss
             return

@@ -1,8 +1,8 @@
 """A model before its first step: vocabulary and codes of a work folder, and where embedding and biases start.
 
-Biases start at the log of the unigram probability by default, because a model that starts there need not spend its first words
-on learning how frequent words are. Words that are never predicted start, in every case, at a bias so low that they take no
-probability: no noise ever pushes them down.
+Biases start at the log of the unigram probability by default, so that a model need not spend its first words on
+learning how frequent words are. Words that are never predicted always start at a bias so low that they take no
+probability: no noise would ever push them down.
 """
 
 import math
@@ -32,7 +32,7 @@ NEVER_PREDICTED_BIAS = -30.0
 
 @dataclass(frozen=True, eq=False)
 class Materials:
-    """What a model is made of: the corpus, its vocabulary, codes where the model needs them, vectors where it starts there."""
+    """What a model is made from: the corpus, its vocabulary, and codes and vectors if the model needs them."""
 
     corpus: TokenCorpus
     vocabulary: Vocabulary
@@ -43,7 +43,7 @@ class Materials:
 def choose_start(
     work: str | Path, model_settings: ModelSettings, settings: TrainingSettings, vocabulary_size: int
 ) -> TrainingSettings:
-    """The settings with `embedding_start` decided: "vectors" where the work folder has some for all words, of the right size."""
+    """The settings with `embedding_start` decided: "vectors" if the work folder has fitting ones for all words."""
     if settings.embedding_start is not None:
         return settings
     shape = WordVectors.stored_shape(work)
@@ -60,7 +60,7 @@ def gather_materials(
     base_size: int,
     codes_file: Path | None = None,
 ) -> Materials:
-    """Read all that the model needs from a work folder; raises InputError naming the stage that makes what is missing."""
+    """Read all that the model needs from a work folder; raises InputError naming the stage to run if any is missing."""
     corpus = TokenCorpus.open(work)
     if vocabulary_size > corpus.num_types:
         raise InputError(
@@ -94,13 +94,13 @@ def start_model(materials: Materials, model_settings: ModelSettings, settings: T
         _start_embedding(model, materials.vectors)
     model.output.start_bias(start_biases(materials.vocabulary, model_settings, settings.bias_start))
     with torch.no_grad():
-        # Once more: the fit of coded biases gives words of no probability no weight. Special words are in no other's code.
+        # Again: the fit of coded biases ignores words of no probability. Special words are in no other word's code.
         model.output.bias[list(never_predicted(model_settings.boundary))] = NEVER_PREDICTED_BIAS
     return model
 
 
 def start_biases(vocabulary: Vocabulary, model_settings: ModelSettings, bias_start: BiasStart) -> Tensor:
-    """The biases [V] to start from; uncounted words count as the rarest word does."""
+    """The biases [V] to start from; words without a count are treated as the rarest word."""
     excluded = list(never_predicted(model_settings.boundary))
     counts = vocabulary.counts.astype(np.float64)
     counts = np.maximum(counts, counts[counts > 0].min() if (counts > 0).any() else 1.0)
@@ -129,7 +129,7 @@ def _check_vectors(vectors: WordVectors, whole: Vocabulary, vocabulary_size: int
     vectors.check_fits(whole)
     if len(vectors) < vocabulary_size:
         raise InputError(
-            f"the vectors of {work} are of {len(vectors):,} words, fewer than the {vocabulary_size:,} of the model",
+            f"the vectors of {work} are for {len(vectors):,} words, fewer than the {vocabulary_size:,} of the model",
             remedy=Stage("vectors", work=work, vocabulary_size=vocabulary_size, force=True),
         )
 

@@ -6,20 +6,20 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Trial:
-    """A short run at one learning rate; perplexity None: it diverged."""
+    """A short run at one learning rate; the perplexity is None if it diverged."""
 
     learning_rate: float
     dev_perplexity: float | None
 
     @property
     def told(self) -> str:
-        """The perplexity, or that there is none."""
+        """The result in words."""
         return "diverged" if self.dev_perplexity is None else f"dev perplexity {self.dev_perplexity:.2f}"
 
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """The result of a run: `dev_perplexity` is of the whole dev part, of the best weights, which `folder` holds."""
+    """The result of a run: `dev_perplexity` is that of the best weights, in `folder`, on the whole dev part."""
 
     folder: Path
     variant: str

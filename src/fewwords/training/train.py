@@ -29,11 +29,12 @@ def train(
     force: bool = False,
     **settings: Any,
 ) -> "TrainingSummary | KneserNeySummary":
-    """Train a model by its name, `lstm-z-w` or `kn3` say, and write its folder, by default in `models/` of the work folder.
+    """Train a model by its name, such as `lstm-z-w` or `kn3`, and write its folder, by default in `models/` of `work`.
 
-    `settings` are those of `ModelSettings` and `TrainingSettings`, which win over the preset's, or, for a Kneser-Ney model,
-    those of `train_kneser_ney`. `tune_lr`, `resume`, `base_size` and `codes_file` are for neural models (see `train_neural`);
-    `force` replaces what is there. Raises InputError before training starts for anything that cannot work.
+    `settings` are those of `ModelSettings` and `TrainingSettings`, which override the preset, or, for a Kneser-Ney
+    model, those of `train_kneser_ney`. `tune_lr`, `resume`, `base_size` and `codes_file` are for neural models (see
+    `train_neural`); `force` replaces what is there. Raises InputError before training starts for anything that cannot
+    work.
     """
     order = order_of(model)
     if order is not None:

@@ -1,8 +1,8 @@
 """One run of training: the model, its optimiser, its random generators, its place in the data, and the step.
 
-A step is: sentences -> contexts and targets -> loss -> gradients, added up over the processes -> clipping -> Adam -> code values
-kept non-negative. Nothing in it depends on the size of the vocabulary. `capture` and `restore` turn the whole run into a
-checkpoint and back; a restored run goes on to the same bits.
+A step is: sentences -> contexts and targets -> loss -> gradients, added up over the processes -> clipping -> Adam ->
+code values kept non-negative. Its cost does not depend on the size of the vocabulary. `capture` and `restore` turn the
+whole run into a checkpoint and back; a restored run continues to the same bits.
 """
 
 import itertools
@@ -29,7 +29,7 @@ from fewwords.training.stability import LossWatch
 
 @dataclass
 class RunState:
-    """The numbers of a run; all fit into JSON. Those of the interval start over after each evaluation."""
+    """The numbers of a run; all fit into JSON. Those of the interval are reset after each evaluation."""
 
     words: int = 0
     steps: int = 0
@@ -52,7 +52,7 @@ class RunState:
 
 @dataclass
 class Step:
-    """What came of a step: its words and loss; `fault` when it was not taken; `asked` when somebody wants to stop."""
+    """The result of a step: its words and loss; `fault` if it was not taken; `asked` if a stop was requested."""
 
     words: int
     loss: float
@@ -140,7 +140,7 @@ class Trainer:
         state.loss_level, state.lowest_loss_level = self.watch.level, self.watch.lowest
 
     def capture(self, about: dict[str, Any]) -> Checkpoint:
-        """The whole run as it stands; all processes must call it together. `about` says what the run belongs to."""
+        """The whole run in its present state; all processes must call it together. `about` identifies the run."""
         random: dict[str, torch.Tensor] = {}
         for name, value in (("noise", self.noise_generator.get_state()), ("dropout", self._dropout_state())):
             random |= {f"{name}.{rank}": state for rank, state in enumerate(self.group.gather(value))}
@@ -152,12 +152,12 @@ class Trainer:
         )
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go back to a captured run; raises InputError when it is of other processes or another model."""
+        """Go back to a captured run; raises InputError if the number of processes or the model differs."""
         num_processes = checkpoint.state.get("processes")
         if num_processes != self.group.size:
             raise InputError(
                 f"the checkpoint is of a run with {num_processes} processes, this one has {self.group.size}; "
-                "resume with as many, or start over with `force`"
+                f"resume with {num_processes}, or start over with `force`"
             )
         load_weights(self.model, checkpoint.weights)
         self.optimiser.load_state_tensors(checkpoint.optimiser)
@@ -183,7 +183,7 @@ class Trainer:
 
 @torch.no_grad()
 def load_weights(model: LanguageModel, weights: dict[str, torch.Tensor]) -> None:
-    """Give a model the weights of a checkpoint; raises InputError when they are those of another model."""
+    """Give a model the weights of a checkpoint; raises InputError if they are those of another model."""
     parameters = dict(model.named_parameters())
     if {name: value.shape for name, value in weights.items()} != {name: p.shape for name, p in parameters.items()}:
         raise InputError("the checkpoint's weights are those of another model; start over with `force`")

@@ -1,7 +1,7 @@
 """The learning rate chosen on dev from the paper's set, by short runs from the same start over the same words.
 
-Each run has a twentieth of the budget, at least 200,000 words, and the whole schedule within it. Finished runs are kept in
-`tuning.json`, so that a stopped search goes on where it was.
+Each run has a twentieth of the budget, at least 200,000 words, and the whole schedule within it. Finished runs are kept
+in `tuning.json`, so that an interrupted search continues where it stopped.
 """
 
 import math
@@ -43,7 +43,7 @@ def try_rates(
     about: Any = None,
     rates: Iterable[float] = PAPER_RATES,
 ) -> list[Trial]:
-    """A trial for each rate; with a folder, those that `tuning.json` has of the same run (`about`) are not repeated."""
+    """A trial for each rate; with a folder, those of the same run (`about`) in `tuning.json` are not repeated."""
     path = None if folder is None else folder / RECORD
     known: dict[float, Trial] = {}
     if path is not None and path.exists():
@@ -55,7 +55,7 @@ def try_rates(
         trial = known.get(rate)
         if trial is None:
             trainer = make_trainer(replace(settings, learning_rate=rate, eval_every=words, patience=None))
-            trainer.budget = words  # of the same text: the first words of the corpus would be another one
+            trainer.budget = words  # on the same text as the full run: fewer words of the corpus would be another text
             trial = Trial(rate, _dev_perplexity(Run(trainer, vocabulary, dev, None, {}, f"trying rate {rate:g}")))
             if path is not None and trainer.group.is_first:
                 done = [asdict(finished) for finished in (*trials, trial)]
@@ -68,7 +68,7 @@ def try_rates(
 
 
 def best_rate(trials: Iterable[Trial]) -> float:
-    """The rate with the lowest dev perplexity; raises InputError when every run diverged."""
+    """The rate with the lowest dev perplexity; raises InputError if every run diverged."""
     finished = [trial for trial in trials if trial.dev_perplexity is not None]
     if not finished:
         raise InputError("training diverged at every learning rate; check `clip`, `bias_start` and `loss`")

@@ -1,7 +1,7 @@
 """Word vectors (section 3.1): skip-gram over the training part, or imported; what the sparse codes are solved from.
 
-`make_vectors` is the stage; `train_skip_gram` and `import_vectors` make `WordVectors`, `.save(work)` stores them. Importing this
-loads neither gensim nor safetensors.
+`make_vectors` is the stage; `train_skip_gram` and `import_vectors` make `WordVectors`, `.save(work)` stores them.
+Importing this loads neither gensim nor safetensors.
 """
 
 from typing import TYPE_CHECKING

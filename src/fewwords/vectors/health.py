@@ -1,7 +1,7 @@
-"""A sign of health for vectors in training, cheap enough for every epoch.
+"""A health check for vectors in training, cheap enough for every epoch.
 
-The file path of the trainer has no usable loss. Instead: how near singular and plural are (`house`, `houses`) compared
-with the same words paired wrongly. Healthy vectors draw the first away from the second, epoch by epoch.
+Gensim reports no usable loss when it trains from a file. Instead: how near singular and plural are (`house`, `houses`),
+compared with the same words paired wrongly. In healthy vectors the gap between the two grows from epoch to epoch.
 """
 
 from dataclasses import asdict, dataclass
@@ -39,7 +39,7 @@ class Health:
 
 
 def plural_pairs(vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Ranks of singular and plural [n, 2], those with the most frequent plurals; none in a language without them."""
+    """Ranks of singular and plural [n, 2], for the most frequent plurals; none in a language without them."""
     pairs = []
     for rank in range(NUM_SPECIAL, len(vocabulary)):
         word = vocabulary.words[rank]
@@ -58,6 +58,6 @@ def measure_health(values: NDArray[np.float32], pairs: NDArray[np.int64]) -> Hea
     if len(pairs) >= 2:
         singular, plural = (values[rows] / np.maximum(lengths[rows, None], 1e-12) for rows in pairs.T)
         related = float(np.einsum("ne,ne->n", singular, plural).mean())
-        # the next but half of the list: the same words, and not a neighbour by frequency
+        # shifted by half the list: the same words, but not a neighbour by frequency
         unrelated = float(np.einsum("ne,ne->n", singular, np.roll(plural, len(plural) // 2, axis=0)).mean())
     return Health(len(pairs), related, unrelated, float(lengths.mean()))

@@ -1,7 +1,7 @@
-"""Ready-made vectors for a vocabulary: the rows of its words out of a word2vec, GloVe or fastText .vec file.
+"""Ready-made vectors for a vocabulary: the rows of its words from a word2vec, GloVe or fastText .vec file.
 
-A word takes the row that is spelled like it; where there is none, the row of its lower-case form, and else the first row
-that differs in case alone. Reads the file once, keeps only what it needs, and says which words have none.
+A word takes the row spelled exactly like it, else the row of its lower-case form, else the first row that differs only
+in case. Reads the file once, keeps only what it needs, and reports which words have none.
 """
 
 from pathlib import Path
@@ -24,7 +24,8 @@ _NONE, _OTHER_CASE, _LOWER_CASE, _EXACT = range(4)
 def import_vectors(path: str | Path, vocabulary: Vocabulary) -> WordVectors:
     """The vectors of the words of `vocabulary` that are in the file; the others have none (`has_vector` False).
 
-    A row of zeros counts as none. Raises InputError, with the line, for a damaged file or one without a common word.
+    A row of zeros counts as none. Raises InputError, with the line, for a damaged file, and for one that shares no
+    word with the vocabulary.
     """
     file = VectorFile(path)
     values = np.zeros((len(vocabulary), file.size), dtype=np.float32)
@@ -47,7 +48,7 @@ def import_vectors(path: str | Path, vocabulary: Vocabulary) -> WordVectors:
     has_vector: NDArray[np.bool_] = np.any(values, axis=1)
     if not has_vector.any():
         raise InputError(
-            f"{path}: none of its {num_rows:,} words is a word of the corpus; give vectors of the corpus's language"
+            f"{path}: none of its {num_rows:,} words is in the corpus; give vectors in the language of the corpus"
         )
     _report(file, num_rows, vocabulary, has_vector, matches)
     made_from = {
@@ -75,11 +76,11 @@ def _report(
     has_vector: NDArray[np.bool_],
     matches: NDArray[np.int8],
 ) -> None:
-    """Say what was found, and which words have no vector."""
+    """Report what was found, and which words have no vector."""
     say(
         f"{file.path}: {file.layout}, {num_rows:,} rows of {file.size} values; "
         f"{int(has_vector.sum()):,} of {len(vocabulary) - NUM_SPECIAL:,} words have a vector, "
-        f"{int((has_vector & (matches < _EXACT)).sum()):,} of them that of a form in other case"
+        f"{int((has_vector & (matches < _EXACT)).sum()):,} of them from a form in different case"
     )
     missing = np.flatnonzero(~has_vector[NUM_SPECIAL:]) + NUM_SPECIAL
     if len(missing):

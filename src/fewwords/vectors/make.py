@@ -23,16 +23,17 @@ def make_vectors(
     import_file: str | Path | None = None,
     force: bool = False,
 ) -> WordVectors:
-    """Train skip-gram vectors of the first `vocabulary_size` words (default: 100,000, or what there is), or import them.
+    """Train skip-gram vectors of the first `vocabulary_size` words (default: 100,000, or all if fewer), or import them.
 
-    Raises InputError when vectors are there already and `force` is not given, and when corpus, settings or file cannot be used.
+    Raises InputError when vectors already exist and `force` is not given, and when corpus, settings or file cannot be
+    used.
     """
     corpus = TokenCorpus.open(work)
     if import_file is not None and settings is not None:
         raise InputError(f"settings are for training only; leave them out, or do not import {import_file}")
     with lock_folder(Path(work), "vectors"):
         if vectors_path(work).exists() and not force:
-            raise InputError(f"{vectors_path(work)}: vectors are there already; use `force` to replace them")
+            raise InputError(f"{vectors_path(work)}: there are vectors already; use `force` to replace them")
         size = choose_vocabulary_size(corpus, vocabulary_size)
         if import_file is not None:
             made = import_vectors(import_file, corpus.vocabulary(size))

@@ -1,4 +1,4 @@
-"""The nearest words of a word, told in words: the first look at whether vectors are any good."""
+"""The nearest words of a word: a first look at whether vectors are any good."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -16,7 +16,7 @@ MOST_CANDIDATES = 20_000
 def nearest_words(vectors: WordVectors, vocabulary: Vocabulary, word: str, k: int = 10) -> list[tuple[str, float]]:
     """The k nearest words with their cosines; raises InputError when `word` has no vector.
 
-    `vocabulary` may have more words than there are vectors, so that a word past them can be told from an unknown one.
+    `vocabulary` may have more words than there are vectors, so that a word past them is not reported as unknown.
     """
     rank = _find(vectors, vocabulary, word)
     nearest, cosines = vectors.neighbours([rank], k)
@@ -44,9 +44,7 @@ def _find(vectors: WordVectors, vocabulary: Vocabulary, word: str) -> int:
     rank = vocabulary.ids.get(word)
     if rank is None:
         near = _near_spelling(word, vocabulary.words[NUM_SPECIAL : len(vectors)])
-        raise InputError(
-            f"{word}: not a word of the corpus; " + (f"did you mean {near}?" if near else "choose another")
-        )
+        raise InputError(f"{word}: not in the corpus; " + (f"did you mean {near}?" if near else "choose another"))
     if rank >= len(vectors):
         raise InputError(
             f"{word}: is word number {rank:,} of the corpus, and only the first {len(vectors):,} have vectors",
@@ -61,7 +59,7 @@ def _find(vectors: WordVectors, vocabulary: Vocabulary, word: str) -> int:
 
 def _near_spelling(word: str, words: Sequence[str]) -> str | None:
     folded = word.lower()
-    # difflib is slow: only words of about the same length and with the same first letter are worth its time
+    # difflib is slow: try only words of about the same length with the same first letter
     candidates = (
         other
         for other in words

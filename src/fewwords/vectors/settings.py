@@ -15,16 +15,16 @@ DEFAULT_VOCABULARY_SIZE = 100_000
 class SkipGramSettings:
     """Settings of `train_skip_gram`; raises InputError for values that cannot be used.
 
-    The text is the first `words` running words in whole sentences, all without it. Only with one thread is the result the same
-    every time. The learning rate falls linearly from the first to the last one.
+    The text is the first `words` running words in whole sentences (default: all). The result is the same every time
+    only with one thread. The learning rate falls linearly from the first to the last one.
     """
 
     size: Annotated[int, Option("Dimensions.")] = 200
     epochs: Annotated[int, Option("Passes over the text; one is too few for most corpora.")] = 5
-    window: Annotated[int, Option("Words to either side that count as context.")] = 5
+    window: Annotated[int, Option("Words on either side that count as context.")] = 5
     negative: Annotated[int, Option("Noise words for each word of the context.")] = 5
     sample: Annotated[
-        float, Option("Words above this share of the text are thinned out; smaller is faster; 0: none are.")
+        float, Option("Words above this share of the text are thinned out; smaller is faster; 0: off.")
     ] = 1e-3
     seed: Annotated[int, Option("Seed; only with `threads` 1 is the result the same every time.")] = 1
     threads: Annotated[int | None, Option("Threads.", default="one per core")] = None

@@ -1,9 +1,9 @@
-"""Skip-gram with negative sampling (section 3.1, "we first train the true embeddings by word2vec") over the training part.
+"""Skip-gram with negative sampling over the training part (section 3.1, "true embeddings by word2vec").
 
-Gensim trains from a file, in threads without the interpreter's lock. It gets the text in slices of about a million words,
-each written to a temporary file as ids of equal width and trained on once; the learning rate falls linearly over all
-slices of all epochs. So there is progress within an epoch, and the disk holds one slice (some 10 MB) at a time.
-Words outside the vocabulary, and `<unk>`, are left out as word2vec does: the window reaches over them.
+Gensim trains from a file, in threads without the interpreter's lock. It gets the text in slices of about a million
+words, each written to a temporary file as ids of equal width and trained on once; the learning rate falls linearly over
+all slices of all epochs. So there is progress within an epoch, and the disk holds one slice (about 10 MB) at a time.
+Words outside the vocabulary, and `<unk>`, are skipped as in word2vec: the window reaches across them.
 """
 
 import tempfile
@@ -42,9 +42,9 @@ class _Slice:
 def train_skip_gram(
     corpus: TokenCorpus, settings: SkipGramSettings | None = None, *, vocabulary_size: int | None = None
 ) -> WordVectors:
-    """Vectors for the first `vocabulary_size` words (default: 100,000, or what there is).
+    """Vectors for the first `vocabulary_size` words (default: 100,000, or all if fewer).
 
-    A word that never stood beside another one in training has no vector. Raises InputError for settings that do not fit the
+    A word that never had a neighbour in training has no vector. Raises InputError for settings that do not fit the
     corpus.
     """
     settings = settings or SkipGramSettings()
@@ -68,7 +68,7 @@ def train_skip_gram(
     values = np.zeros((len(vocabulary), settings.size), dtype=np.float32)
     values[NUM_SPECIAL:] = trained
     has_vector = np.zeros(len(vocabulary), dtype=np.bool_)
-    # A row that has not moved from its random start would say nothing about its word.
+    # A row still at its random start would say nothing about its word.
     has_vector[NUM_SPECIAL:] = np.einsum("ve,ve->v", trained, trained) != start_lengths
     values[~has_vector] = 0
     made_from = {
@@ -83,7 +83,7 @@ def train_skip_gram(
 
 
 def choose_vocabulary_size(corpus: TokenCorpus, asked: int | None) -> int:
-    """The number of words to make vectors for: what is asked for, or 100,000, or what the corpus has."""
+    """The number of words to make vectors for: as asked, or 100,000, or all words of a smaller corpus."""
     return min(DEFAULT_VOCABULARY_SIZE, corpus.num_types) if asked is None else asked
 
 
@@ -101,7 +101,7 @@ def _cut(part: Part, max_words: int | None, slice_words: int) -> list[_Slice]:
 
 
 def _start(vocabulary: Vocabulary, settings: SkipGramSettings) -> Any:
-    """Gensim's model before training: one row a word, by rank, special words left out."""
+    """Gensim's model before training: one row per word, by rank, without special words."""
     from gensim.models import Word2Vec  # type: ignore[import-untyped]
 
     model = Word2Vec(
@@ -123,7 +123,7 @@ def _start(vocabulary: Vocabulary, settings: SkipGramSettings) -> Any:
 
 
 def _keys(vocabulary_size: int) -> NDArray[np.bytes_]:
-    """What stands for each rank in the file, and a blank; of one width, so that half a key is never another's key."""
+    """Each rank as it is written to the file, with a space; all of one width, so half a key is never another key."""
     width = len(str(vocabulary_size - 1))
     return np.array([b"%0*d " % (width, rank) for rank in range(vocabulary_size)])
 
@@ -144,7 +144,7 @@ def _train(
                 model.workers = max(1, min(settings.num_threads, each.num_words // WORDS_PER_THREAD))
                 model.train(
                     corpus_file=str(path),
-                    # Each thread lowers the rate by its own count of sentences, which ends at its share of them.
+                    # Each thread lowers the rate by its own count of sentences, which ends at its share.
                     total_examples=-(-(each.last_sentence - each.first_sentence) // model.workers),
                     total_words=each.num_words,
                     epochs=1,

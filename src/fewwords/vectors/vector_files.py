@@ -1,7 +1,7 @@
 """Files of word vectors, read row by row with bounded memory and recognised by their content.
 
 Three layouts, compressed or not: text with a first line `rows dimensions` (word2vec, fastText .vec), text without it
-(GloVe), and word2vec's binary (the same first line, then each word, a blank, and little-endian float32 values).
+(GloVe), and word2vec's binary (the same first line, then each word, a space, and little-endian float32 values).
 The numbers of a row are parsed only when `values` asks for them, so rows of unwanted words cost little.
 """
 
@@ -31,12 +31,12 @@ _FOREIGN = (
     (b"PK\x03\x04", "a zip archive", "unpack it and give the file inside"),
     (b"\xba\x16\x4f\x2f", "a fastText model", "give its .vec file"),
     (b"\x80", "a Python pickle", "save the vectors in word2vec format, with save_word2vec_format in gensim"),
-    (b"\x93NUMPY", "a NumPy array, which has no words", "write the vectors as text, a word and its values a line"),
+    (b"\x93NUMPY", "a NumPy array, which has no words", "write the vectors as text, one word and its values per line"),
 )
 
 
 class Row(NamedTuple):
-    """A row as it stands in the file; `number` is its line (in a binary file, its place among the rows)."""
+    """A row as it is in the file; `number` is its line (in a binary file, its place among the rows)."""
 
     number: int
     word: str
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 class VectorFile:
-    """A file of vectors, opened: its `layout`, `compression`, dimensions `size`, and `promised` rows, if it says so."""
+    """An open file of vectors: its `layout`, `compression`, dimensions `size`, and `promised` rows, if given."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -63,7 +63,7 @@ class VectorFile:
 
     @property
     def sha256(self) -> str:
-        """The hash of what was read of the file so far: of all of it once `rows` has ended."""
+        """The hash of what was read so far: of the whole file once `rows` has ended."""
         return self._digest.hexdigest()
 
     def rows(self) -> Iterator[Row]:
@@ -86,7 +86,7 @@ class VectorFile:
             try:
                 numbers = [float(number) for number in row.numbers.split()]
             except ValueError as error:
-                raise self._damaged(row.number, f"{row.word!r} has a value that is no number ({error})") from None
+                raise self._damaged(row.number, f"{row.word!r} has a value that is not a number ({error})") from None
             if len(numbers) != self.size:
                 raise self._damaged(row.number, f"{row.word!r} has {len(numbers)} values instead of {self.size}")
             with np.errstate(over="ignore"):  # too large for float32: infinite, and refused as such
@@ -105,7 +105,7 @@ class VectorFile:
     def _recognise(self, head: bytes) -> None:
         """Find layout, dimensions and promised rows from the first megabyte."""
         if not head.strip():
-            raise InputError(f"{self.path}: it is empty; name a file of word vectors")
+            raise InputError(f"{self.path}: the file is empty; name a file of word vectors")
         for magic, kind, remedy in _FOREIGN:
             if head.startswith(magic):
                 raise InputError(f"{self.path}: {kind}, not a file of word vectors; {remedy}")
@@ -120,7 +120,7 @@ class VectorFile:
             return
         if not _is_text(head):
             raise InputError(
-                f"{self.path}: binary, and without the first line 'rows dimensions' of word2vec's format; "
+                f"{self.path}: binary, but without the first line 'rows dimensions' of word2vec's format; "
                 "give word2vec, GloVe or fastText .vec files"
             )
         self.promised = None
@@ -128,7 +128,7 @@ class VectorFile:
         self.size = self._judge_size(head)
 
     def _judge_size(self, head: bytes) -> int:
-        """The dimensions of text without a first line: what most lines have, because a word may contain blanks."""
+        """The dimensions of text without a first line: what most lines have, because a word may contain spaces."""
         lines = head.split(b"\n")
         if len(lines) > 1:
             lines.pop()  # empty, or cut by the end of the head
@@ -154,8 +154,8 @@ class VectorFile:
             yield Row(number, word.decode("utf-8", errors="replace"), numbers)
 
     def _split(self, number: int, fields: list[bytes]) -> tuple[bytes, bytes]:
-        """Word and numbers of a line with tabs, several blanks, or a word with blanks in it (`. . .`)."""
-        # A word may end in a bare figure ("route 66"), but hardly in a decimal fraction: that is a value too many.
+        """Word and numbers of a line with tabs, several spaces, or a word with spaces in it (`. . .`)."""
+        # A word may end in a whole number ("route 66"), but hardly in a decimal fraction: that is one value too many.
         too_many = len(fields) > self.size + 1 and b"." in fields[-self.size - 1] and _is_number(fields[-self.size - 1])
         if len(fields) <= self.size or too_many:
             raise self._damaged(number, f"{len(fields) - 1} values instead of {self.size}")
@@ -165,25 +165,25 @@ class VectorFile:
         buffer, start = b"", 0
         num_bytes = 4 * self.size
         for number in range(1, (self.promised or 0) + 1):
-            blank = buffer.find(b" ", start)
-            while blank < 0 or len(buffer) < blank + 1 + num_bytes:
-                if blank < 0 and len(buffer) - start > LONGEST_LINE:
-                    raise self._damaged(number, "no end of the word; is this a file of word vectors?")
+            space = buffer.find(b" ", start)
+            while space < 0 or len(buffer) < space + 1 + num_bytes:
+                if space < 0 and len(buffer) - start > LONGEST_LINE:
+                    raise self._damaged(number, "the word does not end; is this a file of word vectors?")
                 more = self._stream.read(1 << 20)
                 if not more:
                     if not buffer[start:].strip():
                         return
                     raise self._damaged(number, f"the file ends within it; {self.promised:,} rows were promised")
                 buffer, start = buffer[start:] + more, 0
-                blank = buffer.find(b" ")
-            word = buffer[start:blank].lstrip(b"\n").decode("utf-8", errors="replace")
-            start = blank + 1 + num_bytes
-            yield Row(number, word, buffer[blank + 1 : start])
+                space = buffer.find(b" ")
+            word = buffer[start:space].lstrip(b"\n").decode("utf-8", errors="replace")
+            start = space + 1 + num_bytes
+            yield Row(number, word, buffer[space + 1 : start])
         rest = buffer[start:]
         while more := self._stream.read(1 << 20):
             rest = rest.strip()[:1] + more
         if rest.strip():
-            raise self._damaged((self.promised or 0) + 1, f"more data after the {self.promised:,} rows promised")
+            raise self._damaged((self.promised or 0) + 1, f"more data after the promised {self.promised:,} rows")
 
     def _damaged(self, number: int, what: str) -> InputError:
         unit = "row" if self.layout == "word2vec binary" else "line"

@@ -1,9 +1,10 @@
 """The vectors of a vocabulary by rank: row r is the vector of the word with rank r.
 
 Words without a vector have a row of zeros and `has_vector` False. The three special words never have one: they are base
-words, code themselves, and need none. Any other word without one is missing from an imported file, or was never trained;
-the stage that makes codes has to refuse or replace it, and sees from `has_vector` which these are.
-On disk: `vectors/vectors.safetensors` with both arrays, what they were made from, and the fingerprint of the vocabulary.
+words, code themselves, and need none. Any other word without one is missing from an imported file, or was never
+trained; the stage that makes codes finds these by `has_vector` and handles them.
+On disk: `vectors/vectors.safetensors` with both arrays, what they were made from, and the fingerprint of the
+vocabulary.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ class WordVectors:
         if self.values.dtype != np.float32 or self.values.ndim != 2 or self.values.shape[1] < 1:
             raise InputError("vectors: the values are not a float32 matrix of words by dimensions")
         if self.has_vector.dtype != np.bool_ or self.has_vector.shape != self.values.shape[:1]:
-            raise InputError("vectors: has_vector is not one bool a word")
+            raise InputError("vectors: has_vector is not one bool per word")
         finite = np.isfinite(self.values)
         if not finite.all():
             raise InputError(f"vectors: {_first(~np.all(finite, axis=1))} has a NaN or infinite value")
@@ -46,7 +47,7 @@ class WordVectors:
             raise InputError("vectors: a special word has a vector")
         wrong = np.any(self.values, axis=1) != self.has_vector
         if wrong.any():
-            raise InputError(f"vectors: has_vector of {_first(wrong)} does not tell whether its row is zero")
+            raise InputError(f"vectors: has_vector of {_first(wrong)} does not match its row")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -62,9 +63,9 @@ class WordVectors:
         return int((~self.has_vector[NUM_SPECIAL:]).sum())
 
     def neighbours(self, words: Sequence[int], k: int = 10) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The nearest words by cosine: ranks [n, k] and cosines [n, k], falling, for the n given ranks.
+        """The nearest words by cosine: ranks [n, k] and cosines [n, k], descending, for the n given ranks.
 
-        Neither the word itself nor words without a vector are neighbours; where there are fewer than k, k is smaller.
+        Neither the word itself nor words without a vector are neighbours; if there are fewer than k, k is smaller.
         """
         chosen = np.asarray(words, dtype=np.int64)
         k = max(0, min(k, int(self.has_vector.sum()) - 1))
@@ -79,10 +80,10 @@ class WordVectors:
         return nearest, np.take_along_axis(cosines, nearest, axis=1)
 
     def check_fits(self, vocabulary: Vocabulary) -> None:
-        """Raise InputError unless the first words of `vocabulary`, which may have more, are those of the vectors."""
+        """Raise InputError unless `vocabulary` starts with the words of the vectors; it may have more."""
         if len(vocabulary) < len(self):
             raise InputError(
-                f"the vectors are of {len(self):,} words, but the vocabulary has only {len(vocabulary):,}",
+                f"the vectors are for {len(self):,} words, but the vocabulary has only {len(vocabulary):,}",
                 remedy=Stage("vectors", force=True),
             )
         if Vocabulary(vocabulary.words[: len(self)], vocabulary.counts).fingerprint != self.vocabulary_fingerprint:
@@ -92,7 +93,7 @@ class WordVectors:
             )
 
     def save(self, work: str | Path) -> None:
-        """Write `vectors/` of a work folder; vectors that are there already are replaced."""
+        """Write `vectors/` of a work folder, replacing any vectors there."""
         arrays = {"values": self.values, "has_vector": self.has_vector}
         facts = {"vocabulary": self.vocabulary_fingerprint, "made_from": self.made_from}
         _FILE.save(vectors_path(work), arrays, facts)
@@ -110,7 +111,7 @@ class WordVectors:
 
     @staticmethod
     def stored_shape(work: str | Path) -> tuple[int, ...] | None:
-        """Words and dimensions of the vectors of a work folder, without reading them; None where there are none."""
+        """Words and dimensions of the vectors of a work folder, without reading them; None if there are none."""
         return array_shape(vectors_path(work), "values", _remedy(work))
 
 

@@ -1,4 +1,4 @@
-"""The lines of an ARPA file, decompressed by content, with messages for what is no ARPA file at all."""
+"""The lines of an ARPA file, decompressed by content, with messages for files of other kinds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ _DISGUISES = {
 
 
 class ArpaLines:
-    """Lines as bytes without their ends, one after another; `number` is that of the last one given, from 1."""
+    """Lines as bytes without line ends; `number` is that of the last line returned, from 1."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class ArpaLines:
         return line
 
     def error(self, message: str, number: int | None = None) -> InputError:
-        """An error at a line, the last one given if not told."""
+        """An error at a line, by default the last one returned."""
         return InputError(f"{self.path}: line {self.number if number is None else number}: {message}")
 
     def _read(self) -> Iterator[bytes]:

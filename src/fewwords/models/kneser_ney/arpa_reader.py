@@ -1,4 +1,4 @@
-"""Read an ARPA file of any back-off model into a tree; n-grams may come in any order, but their contexts must be there."""
+"""Read an ARPA file of any back-off model into a tree; n-grams come in any order, but with their contexts."""
 
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from fewwords.vocabulary import SPECIAL_WORDS, UNKNOWN, UNKNOWN_ID, Vocabulary
 def read_arpa(path: str | Path, vocabulary: Vocabulary | None = None) -> KneserNey:
     """Read an ARPA file, compressed or not.
 
-    With a vocabulary, the file must have exactly its words; without one, the words are the file's in its order, after the
-    special words, and have no counts. A file without `<unk>` gives it the probability 0. Raises InputError for a bad file.
+    With a vocabulary, the file must have exactly its words; without one, the words are those of the file in order,
+    after the special words, and have no counts. A file without `<unk>` gives it the probability 0. Raises InputError
+    for a bad file.
     """
     path = Path(path)
     lines = ArpaLines(path)
@@ -53,7 +54,7 @@ class _Tree:
         return join_levels(self._words, self._log10_probs, self._log10_backoffs[:-1], self._starts)
 
     def add(self, section: Section, index: dict[bytes, int]) -> None:
-        """Take in the next order."""
+        """Add the next order."""
         self._check_logs(section)
         if not self._words:
             self._add_words(section, index)
@@ -90,7 +91,7 @@ class _Tree:
         self._log10_backoffs.append(log10_backoffs)
 
     def _contexts(self, section: Section) -> Int64s:
-        """The row, in the last order, of all words but the last of each n-gram."""
+        """The row, in the previous order, of each n-gram without its last word."""
         rows = section.ids[:, 0]
         for place in range(1, section.ids.shape[1] - 1):
             rows = find_rows(
@@ -120,5 +121,5 @@ class _Tree:
         if len(twice):
             # the sort is stable, so the later of two comes second
             raise self._lines.error(
-                "this n-gram stands here for the second time", section.first_line + int(by_context[twice[0] + 1])
+                "this n-gram occurs for the second time", section.first_line + int(by_context[twice[0] + 1])
             )

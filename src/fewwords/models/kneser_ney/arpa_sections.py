@@ -21,7 +21,7 @@ _END_MARK = b"\\end\\"
 
 @dataclass(frozen=True)
 class Section:
-    """The n-grams of one order as they stand in the file: ids [rows, order], logs [rows], and the line of the first."""
+    """The n-grams of one order as in the file: ids [rows, order], logs [rows], and the line of the first."""
 
     ids: Int64s
     log10_probs: NDArray[np.float64]
@@ -53,7 +53,7 @@ def read_header(lines: ArpaLines) -> list[int]:
 def read_section(
     lines: ArpaLines, order: int, sizes: list[int], index: dict[bytes, int], progress: Progress, *, grows: bool
 ) -> Section:
-    """The n-grams of an order, with the mark that follows them; where `grows` says so, new words join `index`."""
+    """Read the n-grams of an order and the mark that follows them; with `grows`, new words are added to `index`."""
     ids, log10_probs, log10_backoffs = array("q"), array("d"), array("d")
     first_line = lines.number + 1
     is_last = order == len(sizes)

@@ -1,6 +1,7 @@
 """Write a model as an ARPA file, which KenLM, SRILM and others read.
 
-Logs are to base 10 with nine digits, enough to read back the very same numbers; `<s>`, which is never predicted, has -99.
+Logs are to base 10 with nine digits, enough to read back exactly the same numbers; `<s>`, which is never predicted, has
+-99.
 """
 
 import gzip
@@ -30,7 +31,7 @@ def write_arpa(model: Model, path: str | Path) -> int:
     for word in model.vocabulary.words:
         if word.encode().split() != [word.encode()] or "\0" in word:
             raise InputError(
-                f"the word {word!r} holds a blank and cannot be in an ARPA file; prepare the corpus without it"
+                f"the word {word!r} contains a space and cannot be in an ARPA file; prepare the corpus without it"
             )
     with Progress(f"writing {path.name}", sum(model.trie.sizes), "n-grams") as progress, atomic_write(path) as file:
         is_gzip = path.suffix == ".gz"

@@ -1,4 +1,4 @@
-"""How the loops of this room are compiled: once, kept on disk, without the interpreter lock."""
+"""How the loops of this package are compiled: once, cached on disk, without the interpreter lock."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast

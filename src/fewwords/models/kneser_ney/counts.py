@@ -1,8 +1,8 @@
 """Kneser-Ney's counts of the n-grams of a part (Chen and Goodman 1999; Kneser and Ney 1995).
 
-At the highest order the count of an n-gram is how often it occurs. Below, it is in how many words it is continued to the
-left: the number of distinct n-grams of the next order that end in it. An n-gram that starts with `<s>` has nothing to its
-left and keeps the number of its occurrences.
+At the highest order the count of an n-gram is how often it occurs. Below, it is the number of distinct words that
+precede it, that is, of distinct n-grams of the next order that end in it. An n-gram that starts with `<s>` has nothing
+to its left and keeps its number of occurrences.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,8 @@ PIECE_ROWS = 1 << 20
 class NgramCounts:
     """The n-grams of one order in ascending order, with their counts.
 
-    `padding` are the rows that start with `<s>` `<s>`: they serve to find the lower orders and are no n-grams of this one.
+    `padding` are the rows that start with `<s>` `<s>`: they help to find the lower orders and are not n-grams of this
+    one.
     """
 
     keys: Keys
@@ -98,7 +99,7 @@ class NgramCounter:
                 merged=lambda rows: progress.advance(0, status="merging blocks from disk"),
             )
         if order > 1:
-            # to the left of `<s>` there is only padding, so these rows are the padding's, one to one and in its order
+            # to the left of `<s>` there is only padding, so these rows match the padding one to one, in order
             start, stop = np.searchsorted(
                 counted.keys, [keys.lower_bound(START_ID, 0), keys.lower_bound(START_ID + 1, 0)]
             )
@@ -106,7 +107,7 @@ class NgramCounter:
         return _ngram_counts(keys, counted)
 
     def _keys_of(self, order: int) -> Keys:
-        """How n-grams of an order are written as numbers; needs passes over the text where ranks are needed."""
+        """How n-grams of an order are written as numbers; takes passes over the text if ranks are needed."""
         if order not in self._known_keys:
             size = self.part.vocabulary_size
             if fits_directly(size, order):
@@ -126,6 +127,6 @@ def _ngram_counts(keys: Keys, counted: Counted) -> NgramCounts:
 
 
 def _with_padding(half: NgramCounts) -> Ids:
-    """The rows and, among them, `<s>` … `<s>`: no n-gram of the text ends there, but the first half of one can."""
+    """The rows with `<s>` … `<s>` added: no n-gram of the text ends there, but the first half of one can."""
     padding = half.keys.pack(np.full((half.keys.order, 1), START_ID, np.int64))
     return np.insert(half.rows, np.searchsorted(half.rows, padding), padding)

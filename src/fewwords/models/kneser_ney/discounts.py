@@ -2,8 +2,8 @@
 
 With n_i the number of n-grams that have count i, and Y = n1 / (n1 + 2 n2):
     D1 = 1 - 2 Y n2 / n1,  D2 = 2 - 3 Y n3 / n2,  D3+ = 3 - 4 Y n4 / n3.
-Over a closed vocabulary few words or none have the counts 1 to 4, and the formulae break down; over all words of the text
-they hold, so the counts of counts are taken there.
+Over a closed vocabulary few or no words have the counts 1 to 4, and the formulae break down; over all words of the
+text they hold, so the counts of counts are taken there.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def counts_of_counts(ngrams: NgramCounts) -> CountsOfCounts:
 
 
 def estimate_discounts(order: int, found: CountsOfCounts, fallback: Sequence[float] | None = None) -> Discounts:
-    """The discounts of an order; `fallback` where the formulae give none, and without it InputError."""
+    """The discounts of an order; `fallback` where the formulae give none; raises InputError without it."""
     n1, n2, n3, n4 = found
     if min(found) > 0:
         ratio = n1 / (n1 + 2 * n2)
@@ -42,7 +42,7 @@ def estimate_discounts(order: int, found: CountsOfCounts, fallback: Sequence[flo
 
 
 def check_fallback(fallback: Sequence[float]) -> Discounts:
-    """Discounts that a user gave; raises InputError when they are none."""
+    """Discounts given by the user; raises InputError if they cannot be used."""
     discounts = tuple(float(discount) for discount in fallback)
     if len(discounts) != 3 or not are_usable((discounts[0], discounts[1], discounts[2])):
         raise InputError(

@@ -1,7 +1,7 @@
 """Estimate a modified Kneser-Ney model over a closed vocabulary: counts, discounts, levels, tree.
 
-The text is counted twice, once through all its words, where the discounts come from, and once through the vocabulary, with every
-other word as `<unk>`, a word like any other. `<s>` is context only; `</s>` is predicted.
+The text is counted twice: over all its words, for the discounts, and over the vocabulary, with every other word as
+`<unk>`, a word like any other. `<s>` is context only; `</s>` is predicted.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from fewwords.readable import duration, quantity
 from fewwords.vocabulary import START_ID, Vocabulary
 
 HIGHEST_ORDER = 5
-# Of a two-core laptop; for the announcement only.
+# On a two-core laptop; for the announcement only.
 _KEYS_PER_SECOND = 12e6
 
 
@@ -49,10 +49,10 @@ def estimate(
 ) -> KneserNey:
     """Estimate a model of n-grams of up to `order` words over the part, or its first sentences with `max_words` words.
 
-    `prune` has a threshold for each order, the last one standing for those that follow: n-grams of that order that occur so often
-    or less are left out. `discount_fallback` are D1, D2, D3+ for orders with too little text. The sort takes at most
-    `memory_mib`; past it, sorted blocks go to files in the folder `temporary`. Raises InputError for bad settings and for
-    too little text, OSError for a full disk.
+    `prune` has a threshold for each order, the last one also for higher orders: n-grams that occur at most that often
+    are left out. `discount_fallback` has D1, D2, D3+ for orders with too little text. The sort takes at most
+    `memory_mib`; beyond that, sorted blocks go to files in the folder `temporary`. Raises InputError for bad settings
+    and for too little text, OSError for a full disk.
     """
     thresholds = _check(part, order, vocabulary, prune, discount_fallback, memory_mib)
     part = part.head(max_words)
@@ -94,12 +94,12 @@ def _check(
     discount_fallback: Sequence[float] | None,
     memory_mib: int,
 ) -> tuple[int, ...]:
-    """Raise InputError for settings that cannot be; returns the pruning thresholds of all orders."""
+    """Raise InputError for bad settings; returns the pruning thresholds of all orders."""
     if not 1 <= order <= HIGHEST_ORDER:
         raise InputError(f"n-grams of order {order}: choose an order from 1 to {HIGHEST_ORDER}")
     if len(vocabulary) != part.vocabulary_size:
         raise InputError(
-            f"the part {part.name} is read through {part.vocabulary_size:,} words and the vocabulary has {len(vocabulary):,}; "
+            f"the part {part.name} is read with {part.vocabulary_size:,} words and the vocabulary has {len(vocabulary):,}; "
             "open the part with the size of the vocabulary"
         )
     if memory_mib < 1:
@@ -120,7 +120,7 @@ def _check(
 def _announce(part: Part, order: int, settings: _Settings) -> None:
     num_keys = part.num_words + part.num_sentences
     needed, block = num_keys * ROW_BYTES, settings.memory_bytes
-    # about half of the n-grams are distinct, and beside the sort there are the tables that it makes
+    # about half of the n-grams are distinct, and the sort's results need memory besides its block
     memory = (min(needed, block) + needed * 3 // 4) / 2**20 + 200
     passes = 2 * (order if fits_directly(part.vocabulary_size, order) else 2 * order)
     disk = "" if needed <= block else f", up to {2 * needed / 2**30:.1f} GiB of temporary files"
@@ -131,9 +131,9 @@ def _announce(part: Part, order: int, settings: _Settings) -> None:
 
 
 def _counts_of_counts(part: Part, order: int, settings: _Settings) -> list[CountsOfCounts]:
-    """Counts of counts of each order over all words of the text, with none cut away."""
+    """Counts of counts of each order over all words of the text, without pruning."""
     size = max(part.vocabulary_size, int(part.file.tokens.max(initial=0)) + 1)
-    say(f"kn{order}: discounts from the text through all of its {size:,} words")
+    say(f"kn{order}: discounts from all {size:,} words of the text")
     return [counts_of_counts(ngrams) for ngrams in settings.counter(Part(part.name, part.file, size)).adjusted(order)]
 
 
@@ -161,7 +161,7 @@ def _kept(counter: NgramCounter, ngrams: NgramCounts, threshold: int, is_last: b
     """Which n-grams occur more than `threshold` times; None for all."""
     if threshold == 0:
         return None
-    # below the highest order, counts are not occurrences; the rows of both are the same
+    # below the highest order, counts are not occurrences, but the rows are the same
     occurrences = ngrams if is_last else counter.occurrences(ngrams.keys.order)
     return np.asarray(occurrences.counts > threshold)
 

@@ -1,4 +1,4 @@
-"""The folder of a Kneser-Ney model: `model.safetensors` with the arrays of the tree, `words.tsv`, `model.json`, a card if given."""
+"""The folder of a Kneser-Ney model: `model.safetensors` with the tree, `words.tsv`, `model.json`, perhaps a card."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ def save_kneser_ney(folder: str | Path, model: "KneserNey", card: str | None = N
 
 @register(FORMAT)
 def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
-    """Read a model folder; raises InputError when it is incomplete, was changed, or is of another kind."""
+    """Read a model folder; raises InputError if it is incomplete, changed, or of another kind."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -59,14 +59,14 @@ def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
 
 
 def _check_trie(trie: "Trie") -> None:
-    """Raise ValueError for arrays that do not make a tree, whose reading could go wrong."""
+    """Raise ValueError for arrays that do not make a tree and would be unsafe to read."""
     for name, dtype in _DTYPES.items():
         if getattr(trie, name).dtype != dtype or getattr(trie, name).ndim != 1:
-            raise ValueError(f"{name} is no {np.dtype(dtype)} vector")
+            raise ValueError(f"{name} is not a {np.dtype(dtype)} vector")
     num_nodes, num_inner = sum(trie.sizes), sum(trie.sizes[:-1])
     lengths = (len(trie.words), len(trie.log10_probs), len(trie.log10_backoffs), len(trie.children))
     if lengths != (num_nodes, num_nodes, num_inner, num_inner + 1):
-        raise ValueError("its arrays do not belong together")
+        raise ValueError("its arrays do not match")
     starts = np.cumsum([0, *trie.sizes])
     # the children of each order are the nodes of the next, all of them and nothing else; a search would read past them
     if np.any(np.diff(trie.children) < 0) or not np.array_equal(trie.children[starts[:-1]], starts[1:]):

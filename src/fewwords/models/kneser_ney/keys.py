@@ -1,7 +1,7 @@
 """An n-gram as one 64-bit number, such that numbers sort as n-grams do, first word first.
 
-Over V words, w1 … wn is the number w1 V^(n-1) + … + wn as long as V^n fits into 63 bits. Where it does not, the n-gram is
-cut into two halves, each half is replaced by its rank among the halves that occur, and the two ranks make the number. (Two
+Over V words, w1 … wn is the number w1 V^(n-1) + … + wn as long as V^n fits into 63 bits. Otherwise the n-gram is cut
+into two halves, each half is replaced by its rank among the halves that occur, and the two ranks make the number. (Two
 words always fit.)
 A sentence w1 … wm stands for `<s>` … `<s>` w1 … wm `</s>`, with one n-gram ending at each word and at `</s>`.
 """
@@ -24,13 +24,13 @@ def fits_directly(size: int, order: int) -> bool:
 
 
 def power(size: int, exponent: int) -> int:
-    """The number of n-grams of so many words that there can be."""
+    """The number of possible n-grams of `exponent` words."""
     return int(size**exponent)
 
 
 @dataclass(frozen=True)
 class DirectKeys:
-    """Keys of `order` words in the number system of base `size`."""
+    """Keys of `order` words as numbers to base `size`."""
 
     size: int
     order: int
@@ -60,15 +60,15 @@ class DirectKeys:
         return words
 
     def lower_bound(self, first: int, second: int) -> int:
-        """The least key that an n-gram of two words or more that starts with these two can have."""
+        """The smallest possible key of an n-gram that starts with these two words."""
         return (first * self.size + second) * power(self.size, self.order - 2)
 
     def without_first(self, keys: Ids, lower: "Keys") -> Ids:
-        """The keys, in `lower`, of the n-grams without their first words."""
+        """The keys, in `lower`, of the n-grams without their first word."""
         return keys % power(self.size, self.order - 1)
 
     def split_last(self, keys: Ids, lower: "Keys") -> tuple[Ids, Ids]:
-        """The keys, in `lower`, of the n-grams without their last words, and the last words."""
+        """The keys, in `lower`, of the n-grams without their last word, and the last words."""
         contexts, words = np.divmod(keys, self.size)
         return contexts, words
 
@@ -84,7 +84,7 @@ class RankedKeys:
 
     @property
     def order(self) -> int:
-        """Words an n-gram."""
+        """Words per n-gram."""
         return self.head.order + self.tail.order
 
     def of_windows(self, tokens: Ids, lengths: Ids, delay: int = 0) -> Ids:

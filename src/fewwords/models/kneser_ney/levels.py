@@ -1,10 +1,11 @@
 """Probabilities and back-off weights of one order from its counts and the next lower order (Chen and Goodman 1999).
 
 With c(h) the sum of the counts c(h w) after a context h, and D(c) the discount of a count c, the interpolated model is
-    p(w | h) = (c(h w) - D(c(h w))) / c(h) + g(h) p(w | h'),   g(h) = (sum of D over the kept + sum of c over the pruned) / c(h),
-with h' the context without its first word. The back-off model leaves g(h) p(w | h') away where h w was seen and gives unseen
-words p(w | h) = b(h) p(w | h') with the b(h) that makes the sum one. Single words are always interpolated with the uniform
-distribution over all words but `<s>`.
+    p(w | h) = (c(h w) - D(c(h w))) / c(h) + g(h) p(w | h'),
+    g(h) = (sum of D over the kept + sum of c over the pruned) / c(h),
+with h' the context without its first word. The back-off model drops g(h) p(w | h') where h w was seen and gives unseen
+words p(w | h) = b(h) p(w | h') with the b(h) that makes the sum one. Single words are always interpolated with the
+uniform distribution over all words except `<s>`.
 """
 
 from collections.abc import Iterator
@@ -27,10 +28,10 @@ Float64s = NDArray[np.float64]
 
 @dataclass
 class Level:
-    """The n-grams of one order that are kept: `keys` and their `rows`, ascending, the last `words`, `probs`, all [rows].
+    """The kept n-grams of one order: `keys` and their `rows`, ascending, the last `words`, `probs`, all [rows].
 
-    `suffixes`: the row, one order below, of each n-gram without its first word. `starts` [rows + 1] and `backoffs` [rows] tell of
-    the order above: where the children of each n-gram start, and its back-off weight.
+    `suffixes`: the row, one order below, of each n-gram without its first word. `starts` [rows + 1] and `backoffs`
+    [rows] belong to the order above: where the children of each n-gram start, and its back-off weight.
     """
 
     keys: Keys
@@ -80,7 +81,8 @@ def next_level(
 ) -> Level:
     """The level above `lower`, which is above `lowest`; fills in the starts and back-off weights of `lower`.
 
-    `kept` [rows of `ngrams`] says which n-grams stay; their contexts must be in `lower`. The last level has no suffixes.
+    `kept` [rows of `ngrams`] says which n-grams stay; their contexts must be in `lower`. The last level has no
+    suffixes.
     """
     if kept is None:
         kept = np.ones(len(ngrams.rows), np.bool_)
@@ -136,7 +138,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(ngrams: NgramCounts, kept: NDArray[np.bool_], lower: Level, most_rows: int) -> Iterator[_Piece]:
-    """The n-grams whose contexts are in `lower`; `most_rows` must be more than a context can have children."""
+    """The n-grams whose contexts are in `lower`; `most_rows` must exceed the number of children of any context."""
     lower_rows = np.append(lower.rows, -1)  # a place for contexts past the end
     for stretch in ngrams.stretches:
         start = stretch.start
@@ -147,7 +149,7 @@ def _pieces(ngrams: NgramCounts, kept: NDArray[np.bool_], lower: Level, most_row
                 stop = start + int(np.searchsorted(context_rows, context_rows[-1]))
             here, all_here = slice(start, stop), slice(0, stop - start)
             contexts = np.searchsorted(lower.rows, context_rows[all_here])
-            # where a context was left out, so were its children, and the model never asks for them
+            # where a context was pruned, so were its children, and the model never needs them
             known = lower_rows[contexts] == context_rows[all_here]
             columns = (ngrams.rows[here], contexts, words[all_here], ngrams.counts[here], kept[here])
             yield _Piece(*columns) if known.all() else _Piece(*(column[known] for column in columns))
@@ -186,7 +188,7 @@ def _fill(
             spared += discounts[min(counts[stop], 3)] if kept[stop] else np.float64(counts[stop])
             stop += 1
         spared /= total
-        # the same words stand in the same order after the shorter context, so each search starts where the last one ended
+        # the same words follow the shorter context in the same order, so each search starts where the last one ended
         place, end = starts[suffixes[context]], starts[suffixes[context] + 1]
         begin = done
         seen_below = 0.0
@@ -206,7 +208,7 @@ def _fill(
         backoff = spared
         if not interpolate:
             if done - begin == num_predictable:
-                # no word is left to back off to: the kept ones share what was spared
+                # no word is left to back off to: the kept ones share the discounted mass
                 out_probs[begin:done] /= 1 - spared
                 backoff = 1.0
             else:

@@ -22,7 +22,7 @@ from fewwords.vocabulary import END_ID, START_ID, Vocabulary
 
 @dataclass(frozen=True)
 class Size:
-    """What a model holds: n-grams of each order, probabilities and back-off weights, all numbers with those of the tree, bytes."""
+    """What a model holds: n-grams of each order, probabilities and back-off weights, all numbers of the tree, bytes."""
 
     num_ngrams: tuple[int, ...]
     num_values: int
@@ -76,7 +76,7 @@ class KneserNey(Model):
         return self.size.num_numbers
 
     def start(self) -> State:
-        """`<s>` has been read."""
+        """The state after `<s>`."""
         return (START_ID,)[: self.order - 1]
 
     def feed_all(self, states: Sequence[State], words: Sequence[int]) -> list[State]:
@@ -94,7 +94,7 @@ class KneserNey(Model):
         return found
 
     def all_log_probs(self, sentences: Part | Iterable[Int64s]) -> NDArray[np.float64]:
-        """ln p of each word of the sentences and of the `</s>` after each, in their order, [words + sentences].
+        """ln p of each word of the sentences and of the `</s>` after each, in order, [words + sentences].
 
         Sentences are ids [length] without `<s>` and `</s>`. Raises InputError for ids outside the vocabulary.
         """
@@ -129,13 +129,13 @@ class KneserNey(Model):
 
 
 def part_log_probs(model: KneserNey, part: Part, max_words: int | None = None) -> tuple[Int64s, NDArray[np.float64]]:
-    """The targets of the first sentences of a part, words and `</s>`, and ln p of each, in their order.
+    """The targets of the first sentences of a part, words and `</s>`, and ln p of each, in order.
 
-    The part must be read through as many words as the model has; raises InputError when it is not, or is empty.
+    The part must be read with the model's vocabulary size; raises InputError if it is not, or is empty.
     """
     if part.vocabulary_size != model.num_words:
         raise InputError(
-            f"the part {part.name} is read through {part.vocabulary_size:,} words and the model has {model.num_words:,}; "
+            f"the part {part.name} is read with {part.vocabulary_size:,} words and the model has {model.num_words:,}; "
             "open the part with the model's vocabulary size"
         )
     targets, log_probs = [], []

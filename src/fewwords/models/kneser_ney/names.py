@@ -6,6 +6,6 @@ NAMES = ("kn2", "kn3", "kn4", "kn5")
 
 
 def order_of(name: str) -> int | None:
-    """The length of the longest n-grams of a model by its name; None for the name of another kind of model."""
+    """The order of the Kneser-Ney model of that name; None for another kind of model."""
     match = re.fullmatch(r"kn([1-9]\d*)", name)
     return int(match[1]) if match else None

@@ -1,8 +1,8 @@
-"""Count equal keys in bounded memory: sort a block, squeeze it, and past the budget merge sorted runs from disk.
+"""Count equal keys in bounded memory: sort a block, squeeze it, and beyond the budget merge sorted runs from disk.
 
-While everything fits into one block nothing is written. Otherwise each block becomes a run of distinct keys with their
-counts in a temporary file without a name, which the system removes however the program ends. Runs are written with plain
-writes, so that a full disk is an ordinary OSError, and read through memory maps.
+If everything fits into one block, nothing is written. Otherwise each block becomes a run of distinct keys with their
+counts in a temporary file without a name, which the system removes however the program ends. Runs are written with
+plain writes, so that a full disk is an ordinary OSError, and read through memory maps.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ ROW_BYTES = 16  # a key and a count
 
 @dataclass(frozen=True)
 class Counted:
-    """Distinct keys in ascending order, [rows], and how often each came, [rows]; in memory, or mapped from a file."""
+    """Distinct keys in ascending order, [rows], and how often each occurs, [rows]; in memory, or mapped from a file."""
 
     keys: Int64s
     counts: Int64s
@@ -38,9 +38,9 @@ def count_keys(
     folder: Path | None = None,
     merged: Callable[[int], None] | None = None,
 ) -> Counted:
-    """Count the keys of all pieces, at most `num_keys` together; `merged` is told how many rows were merged.
+    """Count the keys of all pieces, at most `num_keys` in total; `merged` is called with the number of rows merged.
 
-    Blocks take at most `memory_bytes`; temporary files go to `folder`, or where the system keeps such files.
+    Blocks take at most `memory_bytes`; temporary files go to `folder`, or to the system's own.
     """
     block = max(1, min(num_keys, memory_bytes // ROW_BYTES))
     keys, counts = np.empty(block, np.int64), np.empty(block, np.int64)
@@ -83,7 +83,7 @@ def _squeeze(keys: Int64s, counts: Int64s) -> int:
 
 
 class _Runs:
-    """Sorted runs, one after another in two files, which are there from the first run on; a context manager."""
+    """Sorted runs, one after another in two files, which exist from the first run on; a context manager."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -128,7 +128,7 @@ class _Runs:
 
 @compiled
 def _merge(keys: Int64s, counts: Int64s, places: Int64s, stops: Int64s, out_keys: Int64s, out_counts: Int64s) -> int:
-    """Fill the output with the least keys of the runs, from `places`, which move on; returns how many rows."""
+    """Fill the output with the smallest keys of the runs, from `places`, which are advanced; returns how many rows."""
     for filled in range(len(out_keys)):
         least = np.int64(-1)  # keys are never negative
         for run in range(len(places)):
@@ -152,6 +152,6 @@ def _temporary(folder: Path | None) -> IO[bytes]:
 
 
 def _mapped(file: IO[bytes]) -> Int64s:
-    """The content of a file, mapped; changes stay in memory."""
+    """The content of a file, memory-mapped; changes stay in memory."""
     file.flush()
     return np.asarray(np.memmap(file, np.int64, mode="c"))

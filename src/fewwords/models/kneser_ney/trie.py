@@ -1,9 +1,9 @@
 """N-grams of all orders as one tree in flat arrays: a node is an n-gram, its children are the words seen after it.
 
-Nodes lie order by order, in each order by their words: nodes 0 to V - 1 are the words themselves, then come all 2-grams, and
-so on. The children of node i are the nodes `children[i]` to `children[i + 1]` - 1, ascending by word. Probabilities and
+Nodes are sorted by order, then by their words: nodes 0 to V - 1 are the words themselves, then come all 2-grams, and so
+on. The children of node i are the nodes `children[i]` to `children[i + 1]` - 1, ascending by word. Probabilities and
 back-off weights are logs to base 10 as in ARPA files, so that reading and writing one changes nothing. If the longest
-n-gram h w is a node, ln p(w | h) is its own; otherwise p(w | h) = backoff(h) p(w | h without its first word).
+n-gram h w is a node, p(w | h) is that node's; otherwise p(w | h) = backoff(h) p(w | h without its first word).
 """
 
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Trie:
         words = np.empty((order, len(places)), np.int64)
         for place in range(order - 1, 0, -1):
             words[place] = self.words[places]
-            # nodes without children share their start with the next, whence the last of those that start here
+            # nodes without children share their start with the next node, so take the last one that starts here
             places = np.searchsorted(self.children, places, side="right") - 1
         words[0] = places
         return words
@@ -74,7 +74,7 @@ class Trie:
         return log_probs
 
     def next_word(self, context: Int64s) -> NDArray[np.float64]:
-        """p of every word of the vocabulary after a context, [V]; `<s>` at the start counts as a word of it."""
+        """p of every word of the vocabulary after a context, [V]; a leading `<s>` is part of the context."""
         probs = 10.0 ** self.log10_probs[: self.num_words].astype(np.float64)
         probs[START_ID] = 0
         for length in range(1, min(self.order - 1, len(context)) + 1):
@@ -93,7 +93,7 @@ def join_levels(
 ) -> Trie:
     """Lay orders one after another; `log10_backoffs` and `starts` are of all orders but the last.
 
-    `starts` [rows + 1] of an order say where the children of its n-grams start in the order above.
+    `starts` [rows + 1] of an order: where the children of its n-grams start in the order above.
     """
     sizes = [len(each) for each in words]
     ends = np.cumsum(sizes)
@@ -115,7 +115,7 @@ def find_rows(words: UInt32s, starts: Int64s, contexts: Int64s, wanted: Int64s) 
 
 @compiled
 def find_child(words: UInt32s, start: int, stop: int, word: int) -> int:
-    """Where a word stands among the ascending words from `start` to `stop`, or NOWHERE."""
+    """The place of a word among the ascending words from `start` to `stop`, or NOWHERE."""
     low, high = start, stop
     while low < high:
         middle = (low + high) >> 1
@@ -161,7 +161,7 @@ def _score(
                 word = tokens[first + place]
             log10_prob = 0.0
             is_found = False
-            # downwards, because the n-gram of each length is a child of the next shorter one of the word before
+            # downwards, because each n-gram is a child of the next shorter one that ended at the word before
             for longer in range(order - 1, 0, -1):
                 context = nodes[longer - 1]
                 node = NOWHERE

@@ -1,7 +1,7 @@
-"""The folder of a mixture, which needs nothing else.
+"""The folder of a mixture, which is self-contained.
 
-`components/1`, `components/2`, … are the folders of its components without what is not needed to use them, and `model.json` has
-the weights and the SHA-256 of all files below.
+`components/1`, `components/2`, … are the folders of its components, with only what is needed to use them; `model.json`
+has the weights and the SHA-256 of all files below.
 """
 
 import shutil
@@ -20,7 +20,7 @@ FORMAT = "fewwords mix 1"
 
 
 def save_mixture(folder: Path, mixture: "Mixture", components: Sequence[Path], card: str) -> None:
-    """Write the folder of a mixture, with copies of the folders of its `components`; `card` is the text of its README."""
+    """Write the folder of a mixture, with copies of its `components`' folders; `card` is the text of its README."""
 
     def write_files(building: Path) -> None:
         for number, component in enumerate(components, 1):
@@ -44,7 +44,7 @@ def save_mixture(folder: Path, mixture: "Mixture", components: Sequence[Path], c
 
 @register(FORMAT)
 def load_mixture(folder: Path, device: str = "cpu") -> "Mixture":
-    """Read what `save_mixture` wrote; raises InputError when the folder is incomplete or was changed."""
+    """Read what `save_mixture` wrote; raises InputError if the folder is incomplete or was changed."""
     from fewwords.models.mixture.mixture import Mixture
 
     facts, vocabulary = open_model(folder, FORMAT)
@@ -62,5 +62,5 @@ def load_mixture(folder: Path, device: str = "cpu") -> "Mixture":
 
 
 def component_folder(folder: Path, number: int) -> Path:
-    """Where a mixture keeps its component of that number, from 1 on."""
+    """The folder of a mixture's component, numbered from 1."""
     return folder / "components" / str(number)

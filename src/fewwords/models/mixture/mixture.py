@@ -18,10 +18,10 @@ from fewwords.vocabulary import Vocabulary
 
 @dataclass(eq=False)
 class Mixture(Model):
-    """Models over one vocabulary that predict the same targets, a weight for each; `made_from` says how they were mixed.
+    """Models over one vocabulary that predict the same targets, each with a weight; `made_from` says how it was made.
 
-    Text is read as for the first that knows how. Raises InputError for weights that are no distribution, ValueError for
-    components that cannot be mixed.
+    Text rules are those of the first component that has some. Raises InputError for weights that are not a
+    distribution, ValueError for components that cannot be mixed.
     """
 
     components: tuple[Model, ...]
@@ -83,7 +83,7 @@ class Mixture(Model):
         batch_words: int = BATCH_WORDS,
         advance: Callable[[int], None] | None = None,
     ) -> Iterator[Scored]:
-        """The sentences in their order with ln p of their targets; see `Model.score_sentences`."""
+        """The sentences in order with ln p of their targets; see `Model.score_sentences`."""
         share = None if advance is None else _share(advance, len(self.components))
         scored = (
             component.score_sentences(copy, batch_words=batch_words, advance=share)
@@ -94,13 +94,13 @@ class Mixture(Model):
 
 
 def _share(advance: Callable[[int], None], num_components: int) -> Callable[[int], None]:
-    """What to tell of a component's progress: a word is done when all components have scored it."""
+    """A listener for each component's progress: a word is done when all components have scored it."""
     done = 0
 
-    def tell(num_words: int) -> None:
+    def report(num_words: int) -> None:
         nonlocal done
         before = done // num_components
         done += num_words
         advance(done // num_components - before)
 
-    return tell
+    return report

@@ -1,8 +1,8 @@
 """The weights of a mixture, p(w|h) = sum_i weight_i p_i(w|h), tuned by expectation maximisation on held-out text.
 
-A round multiplies each weight by its gain, the mean over the targets of p_i / p; the likelihood never falls. It is concave in
-the weights, so there is one best value, and by Jensen's inequality the mean of ln p is below it by no more than the log of the
-largest gain. That bound is what tells a round when to be the last.
+A round multiplies each weight by its gain, the mean over the targets of p_i / p; the likelihood never falls. It is
+concave in the weights, so there is one best value, and by Jensen's inequality the mean of ln p is below it by at most
+the log of the largest gain. That bound decides when to stop.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _ROUNDING = 1e-6
 
 
 def check_weights(weights: Sequence[float], num_models: int, place: str) -> None:
-    """Raise InputError, which begins with `place`, unless there is a weight for each model, none negative, with the sum 1."""
+    """Raise InputError, starting with `place`, unless there is one weight per model, none negative, with sum 1."""
     if len(weights) != num_models:
         raise InputError(f"{place}: {len(weights)} weights for {num_models} models; give one for each")
     if not np.all(np.isfinite(weights)) or min(weights, default=0) < 0:
@@ -43,7 +43,7 @@ def tune_weights(
     Starts from equal weights and stops when the mean is within `tolerance` of the largest, or after `most_rounds`.
     """
     peaks = log_probs.max(axis=0)
-    # what no model can predict is lost whatever the weights are
+    # what no model can predict is lost, whatever the weights
     possible = peaks > -np.inf
     probs = np.exp(log_probs[:, possible] - peaks[possible])
     weights = np.full(len(probs), 1 / len(probs))
@@ -52,5 +52,5 @@ def tune_weights(
         if np.log(gains.max()) <= tolerance:
             break
         weights *= gains
-        weights /= weights.sum()  # the sum is 1 but for rounding
+        weights /= weights.sum()  # the sum is 1 except for rounding
     return weights

@@ -10,11 +10,11 @@ EncoderState = tuple[Tensor, ...]
 
 
 class BaseEncoder(nn.Module, ABC):
-    """Word vectors in, context vectors out; time comes first in all shapes, sentences second, also in every part of a state."""
+    """Word vectors in, context vectors out; in all shapes time is first and sentences second, in states too."""
 
     @abstractmethod
     def __init__(self, settings: ModelSettings) -> None:
-        """An encoder of such settings; raises InputError for settings that mean nothing to it."""
+        """An encoder with these settings; raises InputError for settings that do not apply to it."""
         super().__init__()
 
     @abstractmethod
@@ -27,12 +27,12 @@ class BaseEncoder(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, vectors: Tensor, state: EncoderState | None = None) -> tuple[Tensor, EncoderState]:
-        """Contexts [T, num_sentences, size] after each of the vectors [T, num_sentences, input_size], and the last state."""
+        """Contexts [T, num_sentences, size] after each vector [T, num_sentences, input_size], and the last state."""
 
     @classmethod
     @abstractmethod
     def num_numbers(cls, settings: ModelSettings) -> int:
-        """The parameters that an encoder of such settings has, by formula."""
+        """The number of parameters of an encoder with these settings, by formula."""
 
     @classmethod
     def num_second_biases(cls, settings: ModelSettings) -> int:
@@ -42,4 +42,4 @@ class BaseEncoder(nn.Module, ABC):
     @classmethod
     @abstractmethod
     def describe(cls, settings: ModelSettings) -> str:
-        """What the model card says of it: `LSTM, 1 layer of 200`."""
+        """The description on the model card: `LSTM, 1 layer of 200`."""

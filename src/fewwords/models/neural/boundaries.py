@@ -1,7 +1,7 @@
 """Where a sentence begins and ends for a neural model, decided in this one place.
 
-With the boundary "end" a sentence is read from `<s>`, and `</s>` is predicted after its last word. With "paper", as in the authors'
-code, the first word is predicted from a learned state before anything was read, and the end is not predicted.
+With the boundary "end" a sentence is read from `<s>`, and `</s>` is predicted after its last word. With "paper", as in
+the authors' code, the first word is predicted from a learned state before any input, and the end is not predicted.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from fewwords.vocabulary import END_ID, START_ID
 class Reading(NamedTuple):
     """What a model reads and predicts, time first: `inputs` [T', n] and `targets` [T, n].
 
-    Where there is one target more than there are inputs, the first is predicted from the state before any input.
+    If there is one more target than inputs, the first is predicted from the state before any input.
     """
 
     inputs: Tensor
@@ -29,7 +29,7 @@ class Reading(NamedTuple):
 
 
 def read(sentences: Tensor, boundary: Boundary) -> Reading:
-    """What sentences of one length, ids [num_sentences, length], ask of a model."""
+    """Inputs and targets of sentences of one length, ids [num_sentences, length]."""
     words = sentences.t()
     if boundary == "paper":
         return Reading(words[:-1], words)
@@ -44,5 +44,5 @@ def first_input(boundary: Boundary) -> int | None:
 
 
 def never_predicted(boundary: Boundary) -> tuple[int, ...]:
-    """The words that are no targets: `<s>`, and `</s>` too where the end of a sentence is not predicted."""
+    """The words that are never targets: `<s>`, and `</s>` too where the end of a sentence is not predicted."""
     return (START_ID, END_ID) if boundary == "paper" else (START_ID,)

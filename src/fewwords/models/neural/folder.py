@@ -1,4 +1,4 @@
-"""The folder of a neural model: `model.safetensors`, `codes.safetensors` where it is coded, `words.tsv`, `model.json`, a card."""
+"""A neural model's folder: `model.safetensors`, `codes.safetensors` if coded, `words.tsv`, `model.json`, a card."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ def save_neural(folder: Path, model: "NeuralModel", card: str) -> None:
 
 
 def _tensors(network: "LanguageModel") -> "dict[str, Tensor]":
-    """The tensors to save, each once: a tied matrix is kept under its first name. Tuned codes are in a file of their own."""
+    """The tensors to save, each once: a tied matrix under its first name. Codes have their own file."""
     kept: dict[int, str] = {} if network.codes is None else {id(network.codes.values): ""}
     state = network.state_dict(keep_vars=True)
     return {name: tensor.detach() for name, tensor in state.items() if kept.setdefault(id(tensor), name) == name}
@@ -50,7 +50,7 @@ def _tensors(network: "LanguageModel") -> "dict[str, Tensor]":
 
 @register(FORMAT)
 def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
-    """Read what `save_neural` wrote; raises InputError when the folder is incomplete or was changed."""
+    """Read what `save_neural` wrote; raises InputError if the folder is incomplete or was changed."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -1,4 +1,4 @@
-"""A neural language model of three subnets (figure 1): Embedding, Encoding, Prediction, and the normaliser of its training."""
+"""A neural language model: the three subnets of figure 1, Embedding, Encoding, Prediction, and a normaliser."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from fewwords.models.neural.variants import ModelSettings
 
 
 class Predictions(NamedTuple):
-    """What a batch of sentences asks of the model: contexts [N, size] and the word [N] that follows each."""
+    """What to predict in a batch of sentences: contexts [N, size] and the word [N] that follows each."""
 
     contexts: Tensor
     targets: Tensor
@@ -39,7 +39,7 @@ class LanguageModel(nn.Module):
                     f"the codes are for {codes.num_words:,} words and the vocabulary has {num_words:,}; "
                     "make codes for this vocabulary size"
                 )
-            # one table for both layers, saved in a file of its own
+            # one table for both layers, saved in a separate file
             self.codes = CodeTable(codes, tune=settings.tune_codes, sparse=True, persistent=False)
         self.embedding = self._make_embedding(settings)
         self.encoder = encoder_of(settings.encoder)(settings)
@@ -78,7 +78,7 @@ class LanguageModel(nn.Module):
     def predictions(self, sentences: Tensor) -> Predictions:
         """Contexts and targets of sentences of one length, ids [num_sentences, length] without boundaries.
 
-        With `</s>` predicted there are length + 1 a sentence, otherwise length; they come time step by time step.
+        There are length + 1 per sentence if `</s>` is predicted, else length, ordered by time step.
         """
         reading = read(sentences, self.settings.boundary)
         state = self.encoder.start_state(len(sentences))

@@ -1,9 +1,9 @@
-"""What a neural model costs in numbers (tables 1 and 4): parameters by part, values of the codes, with and without codes.
+"""The numbers that a neural model stores (tables 1 and 4): parameters by part, and codes; with and without codes.
 
-Table 1: Embedding VE, Encoding 4(CE + C^2 + C), Prediction V(C + 1). Coded: BE and BC, biases V or B, and for each non-zero
-of a rare word's code an index and a value; base words code themselves and cost nothing. The codes are counted once,
-because embedding and output share them. PyTorch's LSTM has a second bias vector, 4C more a layer, which the paper's
-formula has not: `Memory.total` counts what is there, `Memory.paper_total` as table 1 does.
+Table 1: Embedding VE, Encoding 4(CE + C^2 + C), Prediction V(C + 1). Coded: BE and BC, biases V or B, and for each
+non-zero of a rare word's code an index and a value; base words code themselves and cost nothing. The codes are counted
+once, because embedding and output share them. PyTorch's LSTM has a second bias vector, 4C more per layer, which is not
+in the paper's formula: `Memory.total` counts what is there, `Memory.paper_total` as table 1 does.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ def network_memory(network: LanguageModel) -> Memory:
 
 
 def settings_memory(settings: ModelSettings, num_words: int, num_base: int = 0, num_nonzeros: int = 0) -> Memory:
-    """What a model of such settings would count, from the formulae alone; coded ones need the size of the codes."""
+    """The memory of a model with these settings, from the formulae alone; coded ones need the size of the codes."""
     encoder, size = encoder_of(settings.encoder), settings.hidden_size
     return Memory(
         embedding=(num_base if settings.embedding == "coded" else num_words) * settings.embedding_size,
@@ -45,7 +45,7 @@ def settings_memory(settings: ModelSettings, num_words: int, num_base: int = 0, 
 
 
 def uncompressed_memory(settings: ModelSettings, num_words: int) -> Memory:
-    """What the same model without codes would count."""
+    """The memory of the same model without codes."""
     dense = replace(settings, embedding="dense", output="dense", coded_bias=False, tune_codes=False)
     return settings_memory(dense, num_words)
 
@@ -59,10 +59,10 @@ def memory_reduction(
     hidden_size: int = 200,
     coded_bias: bool = False,
 ) -> float:
-    """Percent by which LSTM-z,w (with `coded_bias` LSTM-z,wb) is smaller than LSTM-z, for a mean of non-zeros a rare word.
+    """Percent by which LSTM-z,w (with `coded_bias` LSTM-z,wb) is smaller than LSTM-z, by mean non-zeros per rare word.
 
-    ZRegression, the LSTM and all biases count in both. With 7.8, 6.4, 6.5 and 6.6 non-zeros this is table 4 at V = 10k, 22k, 36k
-    and 50k to 0.01 points; without the LSTM the paper's figures would need 22 to 9.7, and it says 4 to 8.
+    ZRegression, the LSTM and all biases count in both. With 7.8, 6.4, 6.5 and 6.6 non-zeros this is table 4 at V = 10k,
+    22k, 36k and 50k to 0.01 points; without the LSTM the paper's figures would need 22 to 9.7, and it says 4 to 8.
     """
     if not 0 < num_base <= vocabulary_size:
         raise InputError(f"{num_base:,} base words of {vocabulary_size:,}: choose a base within the vocabulary")

@@ -1,9 +1,9 @@
-"""A neural language model in use: a trained network with its vocabulary and text rules, behind the interface of all models.
+"""A neural language model in use: a trained network with vocabulary and text rules, behind the `Model` interface.
 
 Probabilities are normalised explicitly over the whole vocabulary (equation 1). Sentences of one length go through the
-network together, which changes no sentence's score, because the state starts anew with each. A sentence longer than a
-batch is read piece by piece with its state carried on, so that memory depends neither on the vocabulary nor on the length
-of a sentence.
+network together, which changes no sentence's score, because each starts from a new state. A sentence longer than a
+batch is read piece by piece, carrying its state along, so memory depends neither on the vocabulary nor on the length of
+a sentence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ from fewwords.models.neural.memory import network_memory, uncompressed_memory
 from fewwords.text.rules import TextRules
 from fewwords.vocabulary import Vocabulary
 
-WINDOW_WORDS = 1 << 18  # sentences of so many words wait for others of their length
+WINDOW_WORDS = 1 << 18  # words that wait to be batched with sentences of equal length
 State = tuple[Tensor, ...]
 
 
@@ -97,7 +97,7 @@ class NeuralModel(Model):
         batch_words: int = BATCH_WORDS,
         advance: Callable[[int], None] | None = None,
     ) -> Iterator[Scored]:
-        """The sentences in their order with ln p of their targets; see `Model.score_sentences`."""
+        """The sentences in order with ln p of their targets; see `Model.score_sentences`."""
         if batch_words < 1:
             raise InputError(f"a batch of {batch_words} words: choose 1 or more")
         for window in _windows(sentences):
@@ -114,7 +114,7 @@ class NeuralModel(Model):
     def target_log_probs(self, sentences: NDArray[np.int64], most_contexts: int = BATCH_WORDS) -> NDArray[np.float64]:
         """ln p of the targets [num_sentences, length (+ 1 with `</s>`)] of sentences [num_sentences, length].
 
-        At most `most_contexts` contexts (but one time step) are held at once.
+        At most `most_contexts` contexts (but at least one time step) are held at once.
         """
         network, num_sentences = self.network, len(sentences)
         reading = read(torch.from_numpy(sentences).to(self._device), network.settings.boundary)
@@ -158,7 +158,7 @@ def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
 
 
 def _equal_lengths(lengths: list[int], batch_words: int) -> Iterator[list[int]]:
-    """The places of sentences of one length, at most `batch_words` words together."""
+    """The places of sentences of one length, at most `batch_words` words in total."""
     by_length: dict[int, list[int]] = {}
     for index, length in enumerate(lengths):
         by_length.setdefault(length, []).append(index)

@@ -1,7 +1,8 @@
-"""What recurrent encoders share: a layer of PyTorch's, whose state starts anew with each sentence.
+"""What recurrent encoders share: a layer of PyTorch's, with a new state for each sentence.
 
-Weights start as in the authors' code: Glorot for the input, orthogonal for the recurrence, zero biases. Where the end of a
-sentence is not predicted (the paper's boundary), the state before the first word is a parameter, and its h is the first context.
+Weights start as in the authors' code: Glorot for the input, orthogonal for the recurrence, zero biases. If the end of a
+sentence is not predicted (the paper's boundary), the state before the first word is a parameter, and its h is the first
+context.
 """
 
 from abc import abstractmethod
@@ -15,7 +16,7 @@ from fewwords.models.neural.variants import ModelSettings
 
 
 class RecurrentEncoder(BaseEncoder):
-    """A recurrent layer called `layer_name` with `num_gates` gates and one state for each letter of `state_letters`, h first."""
+    """A recurrent layer `layer_name` with `num_gates` gates and one state per letter of `state_letters`, h first."""
 
     layer_name: ClassVar[str]
     title: ClassVar[str]
@@ -66,7 +67,7 @@ class RecurrentEncoder(BaseEncoder):
         return state[0][-1]
 
     def forward(self, vectors: Tensor, state: EncoderState | None = None) -> tuple[Tensor, EncoderState]:
-        """Contexts [T, num_sentences, size] after each of the vectors [T, num_sentences, input_size], and the last state."""
+        """Contexts [T, num_sentences, size] after each vector [T, num_sentences, input_size], and the last state."""
         before = self.start_state(vectors.shape[1]) if state is None else state
         contexts, after = self.layer(vectors, before if len(before) > 1 else before[0])
         return contexts, after if isinstance(after, tuple) else (after,)

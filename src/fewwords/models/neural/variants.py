@@ -1,7 +1,8 @@
 """The neural models of the paper as values (section 4.3): LSTM-s, LSTM-z, LSTM-z,wb, LSTM-z,w and LBL5 are one class.
 
-`lbl5-w` is LBL5 with coded weights, which the paper did not try. The coded LSTMs use one base matrix for embedding and output
-(tied), which costs no perplexity and halves the base; the rows of the paper's tables are untied, as in the paper.
+`lbl5-w` is LBL5 with coded weights, which the paper did not try. The coded LSTMs use one base matrix for embedding and
+output (tied), which costs no perplexity and halves the base; the rows of the paper's tables are untied, as in the
+paper.
 """
 
 from dataclasses import asdict, dataclass, fields, replace
@@ -22,9 +23,9 @@ _PANEL = "Model"
 class ModelSettings:
     """Everything that decides the shape of a model.
 
-    `boundary` "end": a sentence starts from `<s>` and `</s>` is predicted; "paper": the first word is predicted from a learned
-    state and the end is not predicted, as in the authors' code. `context_size` is the log-bilinear model's, in words. The fields
-    without help are what the name of a variant stands for.
+    `boundary` "end": a sentence starts from `<s>` and `</s>` is predicted; "paper": the first word is predicted from a
+    learned state and the end is not predicted, as in the authors' code. `context_size` is the log-bilinear model's, in
+    words. The fields without help make up the variants.
     """
 
     variant: str = "lstm-z-w"
@@ -52,11 +53,11 @@ class ModelSettings:
         if min(self.embedding_size, self.hidden_size, self.num_layers, self.context_size) < 1:
             raise InputError("a model needs sizes and a number of layers of at least 1")
         if self.encoder not in encoder_names():
-            raise InputError(f"encoder {self.encoder}: there is none of that name; choose {', '.join(encoder_names())}")
+            raise InputError(f"encoder {self.encoder}: no such encoder; choose {', '.join(encoder_names())}")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout {self.dropout}: choose a number from 0 to less than 1")
         if self.tied and (self.embedding_size != self.hidden_size or self.embedding != self.output):
-            raise InputError("tying needs embedding and output of one kind and of one size; give both the same")
+            raise InputError("tying needs embedding and output of the same kind and size; give both the same")
         if self.coded_bias and self.output != "coded":
             raise InputError("coded biases need coded output weights")
         if self.tune_codes and not self.is_coded:
@@ -75,7 +76,7 @@ class ModelSettings:
 
     @classmethod
     def from_json(cls, values: Any) -> "ModelSettings":
-        """What `to_json` gave; raises InputError for unknown settings."""
+        """The reverse of `to_json`; raises InputError for unknown settings."""
         if not isinstance(values, dict) or not set(values) <= {field.name for field in fields(cls)}:
             raise InputError("the settings are not those of a neural model of this version; train it again")
         return cls(**values)
@@ -95,7 +96,7 @@ VARIANTS: dict[str, ModelSettings] = {
 def settings_of(variant: str, **changes: Any) -> ModelSettings:
     """The settings of a variant by its name, with changes; raises InputError for an unknown name.
 
-    A variant that is tied by default is not where the changes give embedding and output different sizes.
+    A variant tied by default is untied if the changes give embedding and output different sizes.
     """
     if variant not in VARIANTS:
         raise InputError(f"{variant}: no such model; there are {', '.join(VARIANTS)}")

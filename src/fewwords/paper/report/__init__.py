@@ -1,1 +1,1 @@
-"""What a person reads: the figures, the page, and the same tables in markdown."""
+"""What a reader sees: the figures, the page, and the same tables in Markdown."""

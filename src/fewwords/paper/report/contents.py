@@ -1,6 +1,7 @@
-"""The report as a value: the headline, then tables and figures in the order in which they are told; `tables.json` is its data.
+"""The report as a value: the headline, then tables and figures in order; `tables.json` is its data.
 
-The paper's size comes first, the small budget with its seeds and controls second, the corpus and how to reproduce it all last.
+The paper's size comes first, the small budget with its seeds and controls second, the corpus and how to reproduce it
+all last.
 """
 
 import math
@@ -39,7 +40,7 @@ _RUN_FACTS = (
 
 @dataclass(frozen=True)
 class Report:
-    """What is told, whatever shows it."""
+    """The content of the report, whatever shows it."""
 
     results: Results
     headline: Headline | None
@@ -149,7 +150,7 @@ def make_report(
 
 
 def _strict(value: Any) -> Any:
-    """The same as JSON can say it: text for keys, lists, and None for every number that is not finite."""
+    """The same as strict JSON: text for keys, lists, and None for every number that is not finite."""
     if isinstance(value, Mapping):
         return {str(key): _strict(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

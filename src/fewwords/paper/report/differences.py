@@ -1,4 +1,4 @@
-"""What is done otherwise than in the paper, and why: topic, the paper, here."""
+"""What is done differently from the paper, and why: topic, the paper, here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ LOG_BILINEAR = (
 
 
 def differences_table(results: Results, corpus: Mapping[str, Any]) -> Table:
-    """All differences that touch the figures; `corpus` is what `corpus.json` says."""
+    """All differences that affect the figures; `corpus` is `corpus.json`."""
     columns = ("", "the paper", "here")
     rows = _rows(results, corpus)
     return Table("differences", "What differs from the paper, and why", columns, rows, texts=(0, 1, 2))

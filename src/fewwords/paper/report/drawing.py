@@ -1,8 +1,9 @@
 """What all figures share: colours, fonts, and how a figure becomes a PNG and an SVG for light and dark pages.
 
-The PNG is on white. The SVG is transparent, its text is text, and its ink is `currentColor`: inside a page it takes the page's
-colour, as a file of its own it follows the reader's scheme. Series have colours that stand out from white and near-black alike
-and that colour-blind readers can tell apart (Okabe and Ito's, but for the light ones), and markers besides.
+The PNG is on white. The SVG is transparent, its text is text, and its ink is `currentColor`: inside a page it takes the
+page's colour, as a separate file it follows the reader's colour scheme. Series have colours that are visible on white
+and on near-black and that colour-blind readers can tell apart (Okabe and Ito's, without the light ones), and markers
+too.
 """
 
 import io
@@ -28,7 +29,7 @@ STYLES = {
     "lstm-z-wb": (GREEN, "P"),
     "lstm-z-w": (ORANGE, "X"),
 }
-_INK = "#010203"  # a colour that nothing else has, so that it can be found again in the SVG
+_INK = "#010203"  # a colour that nothing else has, so that it can be found in the SVG
 _SETTINGS: dict[str, Any] = {
     "font.size": 11,
     "axes.titlesize": 12,
@@ -45,14 +46,14 @@ _SETTINGS: dict[str, Any] = {
     "ytick.color": _INK,
     "legend.labelcolor": _INK,
     "svg.fonttype": "none",
-    "svg.hashsalt": "fewwords",  # the same figure is the same file
+    "svg.hashsalt": "fewwords",  # the same figure gives the same file
 }
 _SCHEME = "<style>:root{color:#1b1f24}@media(prefers-color-scheme:dark){:root{color:#e8eaed}}</style>"
 
 
 @contextmanager
 def drawing(**more: Any) -> Iterator[None]:
-    """Draw within this, so that figures get the project's looks; raises InputError when matplotlib is missing."""
+    """Draw within this block to get the project's style; raises InputError if matplotlib is missing."""
     try:
         import matplotlib
     except ImportError:
@@ -73,7 +74,7 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def write_figure(figure: "Figure", folder: Path, name: str) -> list[Path]:
-    """Write `name.png` and `name.svg`, whole or not at all."""
+    """Write `name.png` and `name.svg` atomically."""
 
     def picture(format: str, **options: Any) -> bytes:
         file = io.BytesIO()
@@ -89,7 +90,7 @@ def write_figure(figure: "Figure", folder: Path, name: str) -> list[Path]:
 
 
 def write_pictures(folder: Path, name: str, png: Callable[[], bytes], svg: Callable[[], bytes]) -> list[Path]:
-    """Write the bytes of both pictures, the SVG made fit for light and dark pages."""
+    """Write the bytes of both pictures, the SVG adapted to light and dark pages."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     for path, content in zip(paths, (png(), adapt_svg(svg().decode(), name).encode())):
@@ -99,7 +100,7 @@ def write_pictures(folder: Path, name: str, png: Callable[[], bytes], svg: Calla
 
 
 def adapt_svg(text: str, name: str) -> str:
-    """The SVG with ink that follows the page, and ids of its own, so that several can stand in one page."""
+    """The SVG with ink that follows the page, and unique ids, so that several can be in one page."""
     text = text.replace(_INK, "currentColor")
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'href="#', f'href="#{name}-', text)
@@ -108,7 +109,7 @@ def adapt_svg(text: str, name: str) -> str:
 
 
 def inline_svg(text: str, title: str) -> str:
-    """The `<svg>` element alone, with its size left to the page and a name for those who cannot see it."""
+    """The `<svg>` element alone, with its size left to the page and a label for screen readers."""
     text = text[text.index("<svg") :].replace(_SCHEME, "", 1)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
 

@@ -1,8 +1,8 @@
 """Figure 5: what ZRegression does to training. Above without it (a, b), below with it (c, d), over the same axes.
 
-The paper draws perplexity and Z_h in one panel; here they have one each. The authors' biases start at zero, and there the
-instability is to be seen; so the runs are of LSTM-s and LSTM-z from that start and from the word frequencies, all seeds, and with
-the whole recipe of the paper where there are such runs.
+The paper draws perplexity and Z_h in one panel; here they have one each. The authors' biases start at zero, which is
+where the instability shows; so the runs are of LSTM-s and LSTM-z from that start and from the word frequencies, all
+seeds, and with the whole recipe of the paper if there are such runs.
 """
 
 import math
@@ -28,7 +28,7 @@ _MOST_DECADES_WITH_FRACTIONS = 2.2
 
 @dataclass(frozen=True)
 class Curves:
-    """The runs to draw by where they start, all at one vocabulary size."""
+    """The runs to draw, by their start, all at one vocabulary size."""
 
     vocab_size: int
     without: Mapping[str, Sequence[Record]]
@@ -41,7 +41,7 @@ class Curves:
 
 
 def choose_curves(records: Iterable[Record]) -> Curves | None:
-    """The runs at the vocabulary size that has most of them, from zero at best; None when there is none with and without."""
+    """The runs at the size that has most of them, preferably from zero; None if none has both kinds."""
     by_size: dict[int, dict[str, dict[str, list[Record]]]] = {}
     for record in sorted(records, key=lambda each: (each.model, each.seed)):
         start = _start(record)
@@ -61,7 +61,7 @@ def choose_curves(records: Iterable[Record]) -> Curves | None:
 
 
 def _start(record: Record) -> str | None:
-    """Where the biases of LSTM-s and LSTM-z start, of the runs that are drawn."""
+    """Where the biases of a run start; None if the run is not drawn."""
     if record.variant not in ("lstm-s", "lstm-z"):
         return None
     if record.group == "table 3":
@@ -91,7 +91,7 @@ def draw_figure5(curves: Curves) -> "Figure":
         row[2].set_ylabel("ln Z − the normaliser's (dots: ln Z)")
     for panel, field in zip(panels[0], ("loss", "dev_perplexity")):
         _scale(panel, [value for run in curves.runs for value in _series(run, field)[1]])
-    # the first dots of a start at zero are far above everything that comes after
+    # the first dots of a start at zero are far above all later ones
     heights = [
         value for run in curves.runs for name in ("gap_mean", "log_z_mean") for value in _series(run, name)[1][1:]
     ]
@@ -106,7 +106,7 @@ def draw_figure5(curves: Curves) -> "Figure":
 
 
 def _draw_run(row: "Sequence[Axes]", run: Record, colour: str, name: str | None) -> None:
-    """One run in the three panels of a row; a band for named runs alone, because those of many would hide one another."""
+    """One run in the three panels of a row; a band only for named runs, because many bands would hide one another."""
     loss, perplexity, gap = row
     for panel, field, style in ((loss, "loss", "-"), (loss, "dev_loss", "--"), (perplexity, "dev_perplexity", "-")):
         words, values = _series(run, field)
@@ -120,19 +120,19 @@ def _draw_run(row: "Sequence[Axes]", run: Record, colour: str, name: str | None)
             low = [mean - spread for mean, spread in zip(means, spreads)]
             high = [mean + spread for mean, spread in zip(means, spreads)]
             gap.fill_between(words, low, high, color=colour, alpha=0.15, linewidth=0)
-    if run.variant != "lstm-s":  # without a normaliser, ln Z is the gap
+    if run.variant != "lstm-s":  # without a normaliser, ln Z equals the gap
         words, values = _series(run, "log_z_mean")
         gap.plot(words, values, ".", color=colour, markersize=4)
 
 
 def _series(run: Record, field: str) -> tuple[list[float], list[float]]:
-    """Millions of words and values, of the lines that have the field."""
+    """Millions of words and values, from the lines that have the field."""
     found = [(line.words / 1e6, getattr(line, field)) for line in run.curve]
     return [words for words, value in found if value is not None], [value for _, value in found if value is not None]
 
 
 def _scale(panel: "Axes", values: Sequence[float]) -> None:
-    """A logarithmic axis where values differ by more than ten times, with as many ticks as can be read."""
+    """A logarithmic axis if values differ by more than a factor of ten, with as many ticks as are readable."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     if not values or min(values) <= 0 or max(values) < 10 * min(values):
@@ -145,7 +145,7 @@ def _scale(panel: "Axes", values: Sequence[float]) -> None:
 
 
 def _tick(value: float) -> str:
-    """`200`, or `10⁶` where digits would be many."""
+    """`200`, or `10⁶` for large numbers."""
     if value < 1e5:
         return f"{value:,.0f}" if value >= 1 else f"{value:g}"
     return f"10{str(round(math.log10(value))).translate(_SUPERSCRIPTS)}"

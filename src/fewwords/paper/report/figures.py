@@ -1,6 +1,6 @@
 """Figures 3, 4 and 5 of the paper and one by training words, each as PNG and SVG.
 
-A figure is drawn when there is something to draw: figure 3 needs codes, figure 4 cells at two vocabulary sizes, figure 5 curves
+A figure is drawn if its data are there: figure 3 needs codes, figure 4 cells at two vocabulary sizes, figure 5 curves
 with and without ZRegression, and the one by training words both LSTMs at two budgets.
 """
 
@@ -84,7 +84,7 @@ def _draw_codes(explanations: Sequence[Explanation], base_size: int, folder: Pat
 
 
 def _panel_to_draw(results: Results) -> Panel | None:
-    """The panel of figure 4: that of the paper's size where neural models have two vocabulary sizes there."""
+    """The panel of figure 4: that of the paper's size if neural models have two vocabulary sizes there."""
     for panel in (results.whole, results.small):
         sizes = {size for (model, size), runs in panel.items() if model in STYLES and runs.mean is not None}
         if len(sizes) > 1 and any(runs.first.is_neural for runs in panel.values()):

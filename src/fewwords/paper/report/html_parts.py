@@ -1,4 +1,4 @@
-"""Pieces of the report's HTML; everything that is not `Markup` is escaped on its way in."""
+"""Pieces of the report's HTML; everything that is not `Markup` is escaped."""
 
 from html import escape
 
@@ -21,7 +21,7 @@ def element(tag: str, *content: object, **attributes: str) -> Markup:
 
 
 def unbroken(text: object) -> Markup:
-    """Text whose figures stay with their signs and units at the end of a line."""
+    """Text in which no line breaks between a figure and its sign or unit."""
     safe = markup(text)
     for sign, kept in ((" %", "&nbsp;%"), (" ± ", "&nbsp;±&nbsp;"), (" = ", "&nbsp;=&nbsp;")):
         safe = Markup(safe.replace(sign, kept))
@@ -29,7 +29,7 @@ def unbroken(text: object) -> Markup:
 
 
 def html_table(table: Table) -> Markup:
-    """A table in a box of its own that scrolls, its first column in view; long ones are folded away."""
+    """A table in its own scrolling box, its first column always in view; long ones are collapsed."""
 
     def place(tag: str, number: int, content: Markup) -> Markup:
         kind = "text" if number in table.texts else "figure"
@@ -43,7 +43,7 @@ def html_table(table: Table) -> Markup:
         for row in table.rows
     ]
     whole = element("table", element("thead", element("tr", *head)), element("tbody", *body))
-    # reachable by keyboard, because what is outside the box must be scrolled to
+    # focusable, so that the box can be scrolled by keyboard
     box = element("div", whole, class_="scroll" if len(table.texts) > 1 else "scroll sticky", tabindex="0")
     return element("details", element("summary", "Show"), box, class_="details") if table.long else box
 

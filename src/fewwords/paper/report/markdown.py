@@ -10,11 +10,11 @@ HEADLINE_MARKS = ("<!-- headline -->", "<!-- /headline -->")
 
 
 def put_headline(text: str, headline: str) -> str:
-    """A text with the headline between the two marks; raises InputError where there are none."""
+    """A text with the headline between the two marks; raises InputError if there are none."""
     before, first, rest = text.partition(HEADLINE_MARKS[0])
     _, last, after = rest.partition(HEADLINE_MARKS[1])
     if not first or not last:
-        raise InputError(f"no place for the headline: put the lines {' and '.join(HEADLINE_MARKS)} where it is to go")
+        raise InputError(f"no place for the headline: put the lines {' and '.join(HEADLINE_MARKS)} where it should go")
     return f"{before}{first}\n{headline}\n{last}{after}"
 
 

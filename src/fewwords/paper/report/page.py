@@ -1,7 +1,7 @@
-"""The report: `index.html`, one page with everything in it and nothing from elsewhere, beside `tables.json` and `figures/`.
+"""The report: `index.html`, one self-contained page, beside `tables.json` and `figures/`.
 
-The page works without a network and without scripts, on light and dark screens, wide and narrow; tables and figures that are too
-wide scroll in boxes of their own.
+The page works without a network and without scripts, on light and dark screens, wide and narrow; tables and figures
+that are too wide scroll in their own boxes.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
-"""What the paper's section 4 claims, held against the cells: each claim with a verdict and one sentence of figures.
+"""The claims of the paper's section 4, checked against the cells: each with a verdict and one sentence of figures.
 
-A claim is judged on the cells of the paper's size at each vocabulary size where both cells exist, and on the small budget
-elsewhere; the sentence says which. A claim about perplexity holds, or fails, at a vocabulary size where the difference exceeds
-twice the spread of seeds; within it, it is open. `holds` of a claim is False where it fails anywhere, True where it holds
-everywhere that it could be checked and was checked somewhere, and None otherwise.
+A claim is judged on the cells of the paper's size at each vocabulary size where both cells exist, and on the small
+budget elsewhere; the sentence says which. A claim about perplexity holds, or fails, at a vocabulary size where the
+difference exceeds twice the spread of seeds; otherwise it is open. `holds` of a claim is False if it fails anywhere,
+True if it was checked and holds at every size checked, and None otherwise.
 """
 
 import itertools
@@ -37,9 +37,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Order:
-    """That one model's perplexity stays below `factor` times another's, at vocabulary sizes from `lowest` to `highest`.
+    """That one model's perplexity is below `factor` times another's, at vocabulary sizes from `lowest` to `highest`.
 
-    `control` is the knob and setting that both models have; without it they are those of table 3.
+    `control` is the knob and setting that both models have; without it they are the models of table 3.
     """
 
     claim: str
@@ -92,7 +92,7 @@ ORDERS = (
 
 
 def make_claims(results: Results) -> list[Claim]:
-    """All claims that cells can check, those that no cell can check yet included."""
+    """All claims, including those that no cell can check yet."""
     return [
         *(_order_claim(order, results) for order in ORDERS),
         _memory_claim(results),
@@ -127,7 +127,7 @@ def _claim(
 
 
 class _Figures:
-    """Figures of a sentence by the words that the cells were trained on."""
+    """Figures of a sentence, grouped by the training words of the cells."""
 
     def __init__(self) -> None:
         self._told: dict[str, list[str]] = {}
@@ -214,7 +214,7 @@ def _growth_claim(results: Results) -> Claim:
 def _stability_claim(results: Results) -> Claim:
     """Figure 5a and c: dev perplexity rises again without ZRegression, and does not with it."""
     claim = "Without ZRegression training becomes unstable, with it it does not"
-    # from biases at zero where there are such runs: that is the paper's start
+    # from zero biases if there are such runs: that is the paper's start
     ending = "-zero-bias" if any(model == "lstm-s-zero-bias" for model, _ in results.small) else ""
     verdicts: dict[int, bool | None] = {}
     figures = _Figures()

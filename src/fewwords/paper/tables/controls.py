@@ -1,7 +1,7 @@
-"""The table of controls: one setting changed at a time, and one sentence a row on what that says about the paper's claims.
+"""The table of controls: one setting changed at a time, and one sentence on what it means for the paper's claims.
 
-A row compares a cell with the one that has the default value of its knob. The sentence follows from the numbers alone: it says that
-perplexity rises or falls only where the difference exceeds twice the spread of seeds (see `seeds`).
+A row compares a cell with the one that has the default value of its knob. The sentence follows from the numbers alone:
+it says that perplexity rises or falls only if the difference exceeds twice the spread of seeds (see `seeds`).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ZERO_BIAS = "-zero-bias"
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a changed setting is called after the model's name, and what it means when it loses, gains, or does neither."""
+    """The name of a changed setting after the model's name, and what it means if it loses, gains, or does neither."""
 
     changed: str
     loses: str
@@ -29,7 +29,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class ControlRow:
-    """A knob, its setting, the model that it was turned on, and the cells with and without the change, where they are run."""
+    """A knob, its setting, the model that it was turned on, and the cells with and without the change, if run."""
 
     knob: str
     setting: str
@@ -143,14 +143,14 @@ MEANINGS: dict[tuple[str, str], Meaning] = {
 
 
 def make_controls(results: Results) -> list[ControlRow]:
-    """One row a control, in the order of `MEANINGS`, those of the plan that are not run yet included; unknown knobs come last."""
+    """One row per control, in the order of `MEANINGS`, including those not run yet; unknown knobs come last."""
     by_name = {record.name: runs for runs in results.cells for record in runs.records}
     found: dict[tuple[str, str], list[ControlRow]] = {}
     for runs in results.cells:
         control = next((record.control for record in runs.records if record.control is not None), None)
         if control is not None:
             reference = by_name.get(control.reference)
-            # LSTM-s is what LSTM-z is with Z fixed at 1: the row goes by the model whose knob was turned
+            # LSTM-s is LSTM-z with Z fixed at 1: the row is named after the model whose knob was turned
             model = reference.first.model if reference else runs.first.model.removesuffix(ZERO_BIAS)
             row = ControlRow(control.table, control.setting, model, runs, reference)
             found.setdefault((row.knob, row.setting), []).append(row)
@@ -168,7 +168,7 @@ def make_controls(results: Results) -> list[ControlRow]:
 
 
 def controls_table(rows: Sequence[ControlRow]) -> Table:
-    """One changed setting a row."""
+    """One changed setting per row."""
     columns = ("control", "perplexity", "ratio", "what it says")
     note = "One setting changed at a time, everything else as in table 3 with the small budget."
     return Table("controls", "Controls", columns, [_places(row) for row in rows], [note], texts=(0, 3))

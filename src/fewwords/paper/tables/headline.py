@@ -1,7 +1,7 @@
 """The result in a few sentences, and the table that goes with them into a README.
 
-At the largest vocabulary size that has both LSTM-z,w and LSTM-z: at the paper's size where there is one, or else with the small
-budget.
+At the largest vocabulary size that has both LSTM-z,w and LSTM-z: at the paper's size where there is one, or else with
+the small budget.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Headline:
 
 
 def make_headline(results: Results) -> Headline | None:
-    """The headline; None when no vocabulary size has both LSTMs."""
+    """The headline; None if no vocabulary size has both LSTMs."""
     pairs = [pair for size in results.sizes if (pair := results.pair("lstm-z-w", "lstm-z", size)) is not None]
     for pair in sorted(pairs, key=lambda each: (each.on_all_words, each.left.first.vocab_size), reverse=True):
         coded, dense, found = pair.left, pair.right, pair.comparison

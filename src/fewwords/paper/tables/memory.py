@@ -23,7 +23,7 @@ _PARTS = ("embedding", "encoding", "prediction", "biases", "normaliser", "codes"
 
 @dataclass(frozen=True)
 class Reduction:
-    """How much smaller a coded model is than LSTM-z, in percent, beside the paper's figure and what the arithmetic gives."""
+    """How many percent smaller a coded model is than LSTM-z, beside the paper's figure and the arithmetic's."""
 
     model: str
     vocab_size: int
@@ -41,7 +41,7 @@ class Reduction:
 
 
 def reductions(results: Results) -> list[Reduction]:
-    """Of every coded model of the paper's table 4 that was run, at any size."""
+    """The reduction of every coded model of table 4 that was run, at any size."""
     found = []
     for model in CODED:
         for size in results.sizes:
@@ -54,7 +54,7 @@ def reductions(results: Results) -> list[Reduction]:
 def _reduction(record: Record, saved: float) -> Reduction:
     model, size, nonzeros = record.model, record.vocab_size, record.nonzeros_per_rare_word
     coded_bias = model == "lstm-z-wb"
-    # with another number of base words it would be another sum
+    # with another number of base words the sum would differ
     as_in_the_paper = base_rows(record) - NUM_SPECIAL == published.BASE_SIZE
     implied = published.IMPLIED_NONZEROS.get(size) if as_in_the_paper else None
     return Reduction(
@@ -183,7 +183,7 @@ def memory_grid(results: Results) -> MemoryGrid:
 
 
 def _round_step(span: int) -> int:
-    """A step of 1, 2 or 5 times a power of ten that divides the span into some sixteen parts or more."""
+    """A step of 1, 2 or 5 times a power of ten that divides the span into about sixteen parts or more."""
     wanted = max(1, span // GRID_STEPS)
     power = int(10 ** (len(str(wanted)) - 1))
     return max(factor * power for factor in (1, 2, 5) if factor * power <= wanted)

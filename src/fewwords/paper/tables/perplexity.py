@@ -1,4 +1,4 @@
-"""Table 3, perplexity: at the paper's size, with the small budget, with words between, and all figures of every cell."""
+"""Table 3, perplexity: at the paper's size, with the small budget, in between, and all figures of each cell."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,7 +19,7 @@ from fewwords.paper.tables.seeds import Runs, compare, largest_spread
 from fewwords.paper.tables.table import Table, Value
 from fewwords.readable import quantity
 
-# The rows that a panel has in any case, run or not.
+# The rows that a panel always has, run or not.
 WHOLE_ROWS = (
     "kn3",
     "kn5",
@@ -69,7 +69,7 @@ def small_table(results: Results) -> Table:
 
 
 def panel_words(panel: Panel) -> int | None:
-    """The training words of a panel's cells; None of an empty one."""
+    """The training words of a panel's cells; None if it is empty."""
     return max((runs.first.train_words for runs in panel.values()), default=None)
 
 
@@ -103,7 +103,7 @@ def _about_divergence(panel: Panel) -> list[str]:
 
 
 def longer_table(results: Results) -> Table | None:
-    """The cells with more words than the budget and fewer than all; None without any."""
+    """The cells with more words than the budget and fewer than all; None if there are none."""
     rows = []
     for runs in sorted(
         results.longer, key=lambda each: (each.first.vocab_size, each.first.model, each.first.train_words)

@@ -1,4 +1,4 @@
-"""How figures are printed, whatever shows them: a dash for what cannot be told."""
+"""How figures are printed, whatever shows them: a dash for unknown ones."""
 
 from fewwords.paper.tables.seeds import Runs
 from fewwords.readable import quantity
@@ -14,7 +14,7 @@ def number(value: int | None) -> str:
 
 
 def figure(value: float | None, digits: int = 1) -> str:
-    """A perplexity or size with one digit after the point; a huge one rounded to what can be read."""
+    """A perplexity or size with one digit after the point; huge ones are rounded."""
     return DASH if value is None else quantity(value) if value >= 100_000 else f"{value:,.{digits}f}"
 
 
@@ -24,7 +24,7 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 
 def perplexity(runs: Runs | None) -> str:
-    """The mean over seeds of a cell; what became of it when there is none."""
+    """The mean over seeds of a cell; if there is none, the reason."""
     if runs is None:
         return NOT_RUN
     if runs.mean is None:
@@ -43,5 +43,5 @@ def signed(value: float, digits: int = 1) -> str:
 
 
 def megabytes(numbers: int) -> float:
-    """The size of so many numbers in float32, in megabytes."""
+    """The size of this many numbers in float32, in megabytes."""
     return BYTES_PER_NUMBER * numbers / 1e6

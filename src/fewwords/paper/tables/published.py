@@ -1,7 +1,7 @@
 """What the paper itself reports (section 4 and table 1), as data: formulae, corpus, perplexities, memory reductions.
 
-Figures are those of Chen, Mou, Xu, Li and Jin, "Compressing Neural Language Models by Sparse Word Representations", ACL 2016.
-The order of `LABELS` is the order of rows in every table.
+Figures are those of Chen, Mou, Xu, Li and Jin, "Compressing Neural Language Models by Sparse Word Representations", ACL
+2016. The order of `LABELS` is the order of rows in every table.
 """
 
 TITLE = "Compressing Neural Language Models by Sparse Word Representations"
@@ -10,7 +10,7 @@ VENUE = "ACL 2016"
 
 VOCABULARY_SIZES = (10_000, 22_000, 36_000, 50_000)
 BASE_SIZE = 8_000
-SIZE = 200  # of embedding and context alike
+SIZE = 200  # of both embedding and context
 
 LABELS = {
     "kn3": "KN3",
@@ -52,7 +52,7 @@ _TABLE_3 = {
     "lstm-z-wb": (73.7, 103.4, 122.9, 138.2),
     "lstm-z-w": (72.9, 101.9, 119.3, 129.2),
 }
-# Rows of ours that the paper's row of another name stands beside.
+# Our rows that are compared with a row of another name in the paper.
 _SAME_ROW = {"lstm-s-zero-bias": "lstm-s", "lstm-z-zero-bias": "lstm-z"}
 
 # Table 4, percent; sparse codes included.
@@ -65,11 +65,11 @@ IMPLIED_NONZEROS = {10_000: 7.8, 22_000: 6.4, 36_000: 6.5, 50_000: 6.6}
 
 
 def published_perplexity(model: str, vocab_size: int) -> float | None:
-    """The figure of the paper's table 3 that belongs beside a row of ours, if it has one."""
+    """The figure of the paper's table 3 to compare with a row of ours, if it has one."""
     row = _TABLE_3.get(_SAME_ROW.get(model, model))
     return row[VOCABULARY_SIZES.index(vocab_size)] if row and vocab_size in VOCABULARY_SIZES else None
 
 
 def label(model: str) -> str:
-    """How a row is called in print."""
+    """The printed name of a row."""
     return LABELS.get(model, model)

@@ -11,7 +11,7 @@ Rows = list[list[Value | str]]
 
 
 def about_table(about: Mapping[str, str]) -> Table:
-    """What the caller says of the whole; its "command" is what a reader types to get the same."""
+    """General facts from the caller; "command" is what a reader types to get the same."""
     rows: Rows = [[name, Value(told, style="code" if name == "command" else "")] for name, told in about.items()]
     return Table("reproduce", "How to reproduce", ("", "about"), rows, texts=(0, 1))
 

@@ -1,7 +1,8 @@
 """The cells that were run, in the panels that tables show: the paper's size first, the small budget second.
 
-The cells of the paper's size are trained on all words of the training part; there KN3 is the row `kn3-all` of the plan. Those of
-the small budget are all trained on the same first words, with several seeds and the controls. `longer` lie between.
+The cells of the paper's size are trained on all words of the training part; there KN3 is the row `kn3-all` of the plan.
+Those of the small budget are all trained on the same first words, with several seeds and the controls. Those in
+`longer` are in between.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -17,7 +18,7 @@ Panel = Mapping[tuple[str, int], Runs]  # by model and vocabulary size
 
 @dataclass(frozen=True)
 class Pair:
-    """Two models at one vocabulary size, both of one panel."""
+    """Two models at one vocabulary size, from the same panel."""
 
     left: Runs
     right: Runs
@@ -31,7 +32,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Results:
-    """All cells: `whole` of the paper's size, `small` of the small budget, `longer` between, `controls` by knob and setting."""
+    """All cells: `whole` at the paper's size, `small` of the small budget, `longer` between, `controls` by setting."""
 
     whole: Panel
     small: Panel
@@ -70,7 +71,7 @@ class Results:
         return sorted({size for _, size in (*self.whole, *self.small)})
 
     def find(self, model: str, size: int, *, on_all_words: bool) -> Runs | None:
-        """A model of one panel; a model "-all" is that of the paper's size in either."""
+        """A model of one panel; a model "-all" is that of the paper's size in both."""
         if on_all_words or model.endswith(ALL_OF_TRAIN):
             return self.whole.get((model.removesuffix(ALL_OF_TRAIN), size))
         return self.small.get((model, size))
@@ -80,7 +81,7 @@ class Results:
         return self.find(model, size, on_all_words=True) or self.find(model, size, on_all_words=False)
 
     def pair(self, model: str, other: str, size: int) -> Pair | None:
-        """Two models at the paper's size where both were run there, and else of the small budget; None where neither has both."""
+        """Two models at the paper's size if both were run there, else of the small budget; None if neither has both."""
         for on_all_words in (True, False):
             left = self.find(model, size, on_all_words=on_all_words)
             right = self.find(other, size, on_all_words=on_all_words)

@@ -1,10 +1,10 @@
 """Several seeds of one cell, and whether two cells differ by more than seeds do.
 
-A cell's spread is the sample standard deviation of its perplexities over their mean. A cell with a single seed has none of its own;
-the largest of the same model elsewhere stands in for it ("pooled"), or the largest of all where that model has none. Two cells
-differ when their ratio is further from one than twice the larger of their spreads. Models whose biases start at zero are known to
-be unstable, so their spread stands in for their like alone, and the largest of all for them. A Kneser-Ney model has no seed and
-no spread.
+A cell's spread is the sample standard deviation of its perplexities over their mean. A cell with a single seed has no
+spread of its own; the largest of the same model elsewhere is used instead ("pooled"), or the largest of all if that
+model has none. Two cells differ if their ratio is further from one than twice the larger of their spreads. Models whose
+biases start at zero are known to be unstable, so their spread is used only for models like them, which without one get
+the largest of all. A Kneser-Ney model has no seed and no spread.
 """
 
 import math
@@ -29,7 +29,7 @@ class CellKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Runs:
-    """All seeds of one cell, the lowest seed first; `spread` is relative, and `pooled` when it is not the cell's own."""
+    """All seeds of one cell, the lowest seed first; `spread` is relative, and `pooled` if it is not the cell's own."""
 
     records: tuple[Record, ...]
     spread: float | None = None
@@ -47,19 +47,19 @@ class Runs:
 
     @property
     def mean(self) -> float | None:
-        """The mean perplexity, or None when a seed diverged: a mean of the others would flatter the cell."""
+        """The mean perplexity, or None if a seed diverged: a mean of the others would flatter the cell."""
         found = self.perplexities
         return statistics.fmean(found) if len(found) == len(self.records) else None
 
     @property
     def deviation(self) -> float | None:
-        """The sample standard deviation of the perplexities, where there are several and none diverged."""
+        """The sample standard deviation of the perplexities, if there are several and none diverged."""
         return statistics.stdev(self.perplexities) if self.mean is not None and len(self.records) > 1 else None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`ratio` of two mean perplexities with the spread to hold it against; None where it is not known."""
+    """`ratio` of two mean perplexities with the spread to compare it with; None if unknown."""
 
     ratio: float
     spread: float | None
@@ -79,7 +79,7 @@ class Comparison:
 
 
 def gather_runs(records: Iterable[Record]) -> dict[CellKey, Runs]:
-    """The records by what they are runs of, with a spread for each where one is known."""
+    """The records grouped by cell, with a spread for each if one is known."""
     gathered: dict[CellKey, list[Record]] = {}
     for record in sorted(records, key=lambda each: (each.seed, each.name)):
         gathered.setdefault(cell_key(record), []).append(record)
@@ -106,8 +106,8 @@ def largest_spread(cells: Iterable[Runs]) -> float | None:
 
 
 def cell_key(record: Record) -> CellKey:
-    """What a record is a run of."""
-    # a row of table 3 can be a control too, and is one cell all the same
+    """The cell that a record belongs to."""
+    # a row of table 3 can also be a control, but is only one cell
     control = record.control if record.group == "control" else None
     knob, setting = (None, None) if control is None else (control.table, control.setting)
     more = record.train_words if record.group == "more words" else None
@@ -115,7 +115,7 @@ def cell_key(record: Record) -> CellKey:
 
 
 def compare(left: Runs | None, right: Runs | None) -> Comparison | None:
-    """The perplexity of one cell over that of another; None when either is missing or diverged."""
+    """The perplexity of one cell over that of another; None if either is missing or diverged."""
     if left is None or right is None or left.mean is None or right.mean is None:
         return None
     if left.spread is None or right.spread is None:

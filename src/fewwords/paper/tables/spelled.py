@@ -1,4 +1,4 @@
-"""Bits per character with unknown words spelled out: the one figure that can be compared across vocabulary sizes."""
+"""Bits per character with unknown words spelled out: the only figure that compares across vocabulary sizes."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from fewwords.readable import quantity
 
 
 def cell_bits(runs: Runs, spelled: Spelled | None) -> float | None:
-    """Bits per character of a cell; None where it diverged or the text is not the one that was spelled out."""
+    """Bits per character of a cell; None if it diverged or was tested on another text than the one spelled out."""
     if spelled is None or runs.mean is None or runs.first.test_words != spelled.num_words:
         return None
     targets = spelled.num_words + spelled.num_sentences  # every cell predicts </s>
@@ -22,7 +22,7 @@ def cell_bits(runs: Runs, spelled: Spelled | None) -> float | None:
 
 
 def spelled_table(results: Results, spelled: Mapping[int, Spelled]) -> Table | None:
-    """Both panels by vocabulary size; None where no text was spelled out."""
+    """Both panels by vocabulary size; None if no text was spelled out."""
     if not spelled:
         return None
     sizes = sorted(spelled)

@@ -9,7 +9,7 @@ Style = Literal["", "strong", "code", "holds", "fails", "open"]
 
 @dataclass(frozen=True)
 class Value:
-    """What stands in one place of a table: a figure or a text, and a smaller note beside or under it."""
+    """The content of one place in a table: a figure or a text, and a smaller note beside or under it."""
 
     text: str
     note: str = ""
@@ -18,7 +18,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is what links lead to; columns of the numbers in `texts` hold text, the others figures.
+    """`name` is the link target; the columns numbered in `texts` hold text, the others figures.
 
     `long` tables are folded away on the page.
     """

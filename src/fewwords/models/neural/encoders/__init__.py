@@ -1,7 +1,7 @@
 """The encoders (the Encoding subnet of figure 1), one file each, and how to find one by its name.
 
-The name of an encoder in the settings is the name of its file, whose one class is `Encoder`. So a new encoder is a new file and a
-line in the table of variants.
+The name of an encoder in the settings is the name of its file, whose one class is `Encoder`. So a new encoder is a new
+file and a line in the table of variants.
 """
 
 import pkgutil

@@ -38,7 +38,7 @@ class Encoder(BaseEncoder):
         return self._contexts(state[0])[0]
 
     def forward(self, vectors: Tensor, state: EncoderState | None = None) -> tuple[Tensor, EncoderState]:
-        """Contexts [T, num_sentences, size] after each of the vectors [T, num_sentences, input_size], and the last state."""
+        """Contexts [T, num_sentences, size] after each vector [T, num_sentences, input_size], and the last state."""
         (before,) = self.start_state(vectors.shape[1]) if state is None else state
         known = torch.cat([before, vectors])
         return self._contexts(known[1:]), (known[-self.context_size :],)
