@@ -9,7 +9,7 @@ help:
 	@echo "make demo    run the whole pipeline once on a built-in corpus (some minutes)"
 	@echo "make test    lint, types and tests"
 	@echo "make check   lint and types only"
-	@echo "make fix     format, and mend what the linter can mend"
+	@echo "make fix     format, and fix what the linter can fix"
 	@echo "make bench   the quick benchmarks"
 	@echo "make setup   create .venv and install (the others do it by themselves)"
 

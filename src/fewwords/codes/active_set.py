@@ -35,6 +35,8 @@ TILE = 2000
 # To the compiler a literal 0 is its own type, for which it would compile every callee again.
 ZERO: Any = np.int64(0)
 
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -48,12 +50,12 @@ class Support(NamedTuple):
     """The chosen atoms of one word, with room for one more than the limit; the first `count` entries are in use."""
 
     atoms: NDArray[np.int64]  # [room]
-    scales: NDArray[np.float64]  # [room] length of the atom over the word's with the sum, else 1
-    target: NDArray[np.float64]  # [room] b
-    weights: NDArray[np.float64]  # [room] non-negative, of the last support that was settled
-    solution: NDArray[np.float64]  # [room] y, signs free
-    system: NDArray[np.float64]  # [room, room] M
-    factor: NDArray[np.float64]  # [room, room] its Cholesky factor, lower triangle
+    scales: Doubles  # [room] length of the atom over the word's with the sum, else 1
+    target: Doubles  # [room] b
+    weights: Doubles  # [room] non-negative, of the last support that was settled
+    solution: Doubles  # [room] y, signs free
+    system: Doubles  # [room, room] M
+    factor: Doubles  # [room, room] its Cholesky factor, lower triangle
 
 
 @_compiled
@@ -77,7 +79,7 @@ def _copy_support(source: Support, count: int, copy: Support) -> None:
 
 
 @_compiled
-def _dot(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+def _dot(first: Floats, second: Floats) -> float:
     """The product of two float32 vectors, summed in float64."""
     total = 0.0
     for e in range(first.shape[0]):
@@ -104,13 +106,7 @@ def _extend_factor(support: Support, row: int) -> bool:
 
 @_compiled
 def _append_atom(
-    support: Support,
-    count: int,
-    atom: int,
-    scale: float,
-    atoms: NDArray[np.float32],
-    word: NDArray[np.float32],
-    sum_to_one: bool,
+    support: Support, count: int, atom: int, scale: float, atoms: Floats, word: Floats, sum_to_one: bool
 ) -> bool:
     """Put an atom, of weight zero, at place `count`; False when it lies in the span of the others."""
     product = _dot(atoms[atom], word)
@@ -210,13 +206,7 @@ def _cheapest_removal(support: Support, count: int) -> int:
 
 
 @_compiled
-def _descent_from_gram(
-    correlations: NDArray[np.float32],
-    gram: NDArray[np.float32],
-    support: Support,
-    count: int,
-    descent: NDArray[np.float32],
-) -> None:
+def _descent_from_gram(correlations: Floats, gram: Floats, support: Support, count: int, descent: Floats) -> None:
     """descent [atoms] = correlations - weights @ gram[support]."""
     size = correlations.shape[0]
     for start in range(0, size, TILE):
@@ -238,13 +228,7 @@ def _descent_from_gram(
 
 
 @_compiled
-def _descent_from_vectors(
-    word: NDArray[np.float32],
-    atoms: NDArray[np.float32],
-    support: Support,
-    count: int,
-    descent: NDArray[np.float32],
-) -> None:
+def _descent_from_vectors(word: Floats, atoms: Floats, support: Support, count: int, descent: Floats) -> None:
     """descent [atoms] = atoms @ (word - weights @ atoms[support]), in float64: slower, with almost no rounding."""
     residual = word.astype(np.float64)
     for k in range(count):
@@ -261,7 +245,7 @@ def _descent_from_vectors(
 
 
 @_compiled
-def _largest_positive(values: NDArray[np.float32]) -> int:
+def _largest_positive(values: Floats) -> int:
     """The first place of the largest value if that is positive, else -1.
 
     Positive floats sort like their bits, and the maximum of integers is a vector instruction.
@@ -284,7 +268,7 @@ def _largest_positive(values: NDArray[np.float32]) -> int:
 
 
 @_compiled
-def _nearest(correlations: NDArray[np.float32], ratios: NDArray[np.float32], by_angle: bool) -> int:
+def _nearest(correlations: Floats, ratios: Floats, by_angle: bool) -> int:
     """The atom at the smallest angle to the word, or at the smallest distance; ratios: its length over the word's."""
     best, smallest = 0, np.inf
     for j in range(correlations.shape[0]):
@@ -296,14 +280,14 @@ def _nearest(correlations: NDArray[np.float32], ratios: NDArray[np.float32], by_
 
 @_compiled
 def _search(
-    word: NDArray[np.float32],
-    atoms: NDArray[np.float32],
-    ratios: NDArray[np.float32],
-    correlations: NDArray[np.float32],
-    gram: NDArray[np.float32],
+    word: Floats,
+    atoms: Floats,
+    ratios: Floats,
+    correlations: Floats,
+    gram: Floats,
     support: Support,
     trial: Support,
-    descent: NDArray[np.float32],
+    descent: Floats,
     limit: int,
     sum_to_one: bool,
     tolerance: float,
@@ -374,18 +358,18 @@ def _search(
 
 @_compiled
 def search_words(
-    words: NDArray[np.float32],
-    word_lengths: NDArray[np.float64],
-    correlations: NDArray[np.float32],
-    atoms: NDArray[np.float32],
-    atom_lengths: NDArray[np.float64],
-    gram: NDArray[np.float32],
+    words: Floats,
+    word_lengths: Doubles,
+    correlations: Floats,
+    atoms: Floats,
+    atom_lengths: Doubles,
+    gram: Floats,
     limit: int,
     sum_to_one: bool,
     tolerance: float,
     max_tries: int,
     code_atoms: NDArray[np.int32],
-    code_values: NDArray[np.float32],
+    code_values: Floats,
     counts: NDArray[np.int64],
     endings: NDArray[np.int8],
 ) -> None:
@@ -395,25 +379,12 @@ def search_words(
     Fills code_atoms and code_values [n, limit], for vectors of the true lengths, and counts and endings [n].
     """
     support, trial = _new_support(limit + 1), _new_support(limit + 1)
-    descent = np.empty(atoms.shape[0], np.float32)
-    ratios = np.empty(atoms.shape[0], np.float32)
+    descent, ratios = np.empty(atoms.shape[0], np.float32), np.empty(atoms.shape[0], np.float32)
     for word in range(words.shape[0]):
         for j in range(ratios.shape[0]):
             ratios[j] = atom_lengths[j] / word_lengths[word]
-        count, ending = _search(
-            words[word],
-            atoms,
-            ratios,
-            correlations[word],
-            gram,
-            support,
-            trial,
-            descent,
-            limit,
-            sum_to_one,
-            tolerance,
-            max_tries,
-        )
+        arrays = (words[word], atoms, ratios, correlations[word], gram, support, trial, descent)
+        count, ending = _search(*arrays, limit, sum_to_one, tolerance, max_tries)
         for k in range(count):
             atom = support.atoms[k]
             length = 1.0 if sum_to_one else word_lengths[word] / atom_lengths[atom]

@@ -110,9 +110,9 @@ def make_plan(
     """
     unknown = [model for model in models if model not in MODELS]
     if unknown:
-        raise InputError(f"--models {unknown[0]}: no such row; choose from {', '.join(MODELS)}")
+        raise InputError(f"`models` {unknown[0]}: no such row; choose from {', '.join(MODELS)}")
     if not vocabulary_sizes or len({*vocabulary_sizes, *larger_sizes}) < len(vocabulary_sizes) + len(larger_sizes):
-        raise InputError("--vocab-sizes: give at least one size, and each only once")
+        raise InputError("`vocab_sizes`: give at least one size, and each only once")
     if min(words, num_seeds, *more_words) < 1:
         raise InputError("words and seeds: choose 1 or more")
     main = sorted(vocabulary_sizes)[min(1, len(vocabulary_sizes) - 1)]

@@ -37,7 +37,7 @@ def run_plan(
     cells have ended. As always with spawned processes, a script must call this under `if __name__ == "__main__"`.
     """
     if jobs < 1:
-        raise InputError(f"--jobs {jobs}: choose 1 or more")
+        raise InputError(f"`jobs` {jobs}: choose 1 or more")
     with lock_folder(work / "paper", "paper"):
         left = [cell for cell in plan if read_record(work, cell) is None]
         for cell in left:

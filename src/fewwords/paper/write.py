@@ -43,7 +43,7 @@ def write_paper(
     """
     records = [record for cell in plan if (record := read_record(work, cell)) is not None]
     if not records:
-        raise InputError(f"{work}: no cell of the plan is done yet; run fewwords paper --work {work}")
+        raise InputError(f"{work}: no cell of the plan is done yet; run the plan first")
     corpus = TokenCorpus.open(work)
     found = Results.gather(records, {cell.name for cell in plan if cell.words is None})
     folder = work / "report"
