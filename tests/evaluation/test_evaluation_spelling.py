@@ -111,7 +111,7 @@ def test_a_lost_word_costs_what_the_held_out_words_cost() -> None:
     model = train_spelling(kept, vocabulary.counts[[vocabulary.ids[word] for word in kept]])
     assert spelling.lost_bits == pytest.approx(model.bits(held_out).mean())
     assert spelling.lost_length == 3
-    with pytest.raises(InputError, match="leaves none"):
+    with pytest.raises(InputError, match="leaves no words"):
         train_rare_spelling(vocabulary, len(vocabulary))
 
 

@@ -91,7 +91,7 @@ def test_ids_and_parts_that_do_not_fit(model: KneserNey) -> None:
     for ids in ([SIZE], [-1]):
         with pytest.raises(InputError, match="read the text through the model's vocabulary"):
             model.all_log_probs([np.array(ids)])
-    with pytest.raises(InputError, match="through 21 words and the model has 20"):
+    with pytest.raises(InputError, match="with 21 words and the model has 20"):
         model.all_log_probs(make_part(text(3), 21))
 
 

@@ -168,12 +168,12 @@ def test_a_new_coded_model_has_the_variants_parameters():
         ("lstm-x", {}, "lstm-z-wb"),
         ("lstm-z", {"dropout": 1.0}, "dropout"),
         ("lstm-z", {"hidden_size": 0}, "at least 1"),
-        ("lstm-z", {"tied": True, "hidden_size": 9}, "one size"),
+        ("lstm-z", {"tied": True, "hidden_size": 9}, "same kind and size"),
         ("lstm-z", {"coded_bias": True}, "coded output"),
         ("lstm-z", {"tune_codes": True}, "no codes to tune"),
         ("lstm-z", {"encoder": "transformer"}, "gru, log-bilinear, lstm"),
         ("lbl5", {"context_size": 0}, "at least 1"),
-        ("lbl5", {"hidden_size": 9, "tied": True}, "one size"),
+        ("lbl5", {"hidden_size": 9, "tied": True}, "same kind and size"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(variant, changes, named):
