@@ -129,8 +129,8 @@ def test_the_papers_size_comes_first_and_the_most_telling_cells_of_it_before_all
     ("arguments", "told"),
     [
         ({"models": ["lstm-q"]}, "--models lstm-q"),
-        ({"vocabulary_sizes": [5, 5]}, "each size once"),
-        ({"vocabulary_sizes": []}, "one at least"),
+        ({"vocabulary_sizes": [5, 5]}, "each only once"),
+        ({"vocabulary_sizes": []}, "at least one size"),
         ({"words": 0}, "1 or more"),
         ({"num_seeds": 0}, "1 or more"),
     ],
