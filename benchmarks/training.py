@@ -19,6 +19,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import fewwords  # noqa: F401  # before torch, for how its threads wait
+
+# isort: split
 import numpy as np
 import torch
 from torch import nn
@@ -164,26 +167,39 @@ def busy_core() -> Iterator[None]:
         process.wait()
 
 
+def beside_a_busy_process(quick: bool, work: Path | None) -> dict[str, float]:
+    """The first two contenders in a process that finds another one running when it starts."""
+    command = [sys.executable, __file__, "--first", "2", *(["--quick"] if quick else [])]
+    command += [] if work is None else ["--work", str(work)]
+    with busy_core():
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return {f"{name}_busy": value for name, value in json.loads(done.stdout.splitlines()[-1]).items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under a minute: fewer turns")
     parser.add_argument("--work", type=Path, help="a prepared folder (default: synthetic text)")
+    parser.add_argument(
+        "--first", type=int, help=argparse.SUPPRESS
+    )  # of the contenders, in a process beside a busy one
     options = parser.parse_args()
     prepare_process()
     torch.manual_seed(1)
     speeds: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        all_contenders = list(contenders(options.work, Path(folder)))
+        all_contenders = list(itertools.islice(contenders(options.work, Path(folder)), options.first))
         for name, step, _ in all_contenders:
             step()
             speeds[name] = []
         turns = range(3 if options.quick else 9)
         for _, (name, step, num_steps) in itertools.product(turns, all_contenders):
             speeds[name].append(words_per_second(step, num_steps))
-        with busy_core():
-            for _, (name, step, num_steps) in itertools.product(turns, all_contenders[:2]):
-                speeds.setdefault(f"{name}_busy", []).append(words_per_second(step, num_steps))
     medians = {name: statistics.median(values) for name, values in speeds.items()}
+    if options.first is not None:
+        print(json.dumps(medians))
+        return
+    medians |= beside_a_busy_process(options.quick, options.work)
     bare, coded = medians["bare_lstm_words_per_second"], medians["coded_words_per_second_50k"]
     print(f"training, {os.cpu_count()} cores, {torch.get_num_threads()} threads, medians of words per second")
     for name, value in medians.items():
