@@ -97,3 +97,11 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"words\.tsv: no such file; run fewwords\.prepare"):
         Vocabulary.load(tmp_path / "words.tsv")
+
+
+def test_words_that_begin_with_some_letters_are_those_of_a_plain_search() -> None:
+    words = ["the", "they", "then", "a", "an", "ant", "é", "éa", "zebra", "'s", "1", "12"]
+    vocabulary = Vocabulary([*SPECIAL_WORDS, *words], np.ones(len(words) + 3, np.int64))
+    for prefix in ("", "t", "the", "they", "an", "é", "z", "zz", "'", "1", "<"):
+        found = [vocabulary.words[rank] for rank in vocabulary.alphabetical[vocabulary.starting_with(prefix)]]
+        assert found == sorted(word for word in words if word.startswith(prefix))

@@ -6,6 +6,7 @@ any rank past V reads as `<unk>`. On disk it is `words.tsv`: rank, word and coun
 """
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,17 @@ class Vocabulary:
     def fingerprint(self) -> str:
         """A hash of the words in order: vocabularies with the same fingerprint give words the same ids."""
         return hashlib.sha256("\n".join(self.words).encode()).hexdigest()
+
+    @cached_property
+    def alphabetical(self) -> NDArray[np.int64]:
+        """The ids of all words but the special ones, in the order of their code points, [V - 3]."""
+        return np.array(sorted(range(NUM_SPECIAL, len(self.words)), key=self.words.__getitem__), np.int64)
+
+    def starting_with(self, prefix: str) -> slice:
+        """Which of `alphabetical` begin with `prefix`; all of them for an empty one."""
+        # behind every word that begins so: U+10FFFF is no character of any text
+        ends = (prefix, f"{prefix}\U0010ffff")
+        return slice(*(bisect_left(self.alphabetical, end, key=self.words.__getitem__) for end in ends))
 
     def encode(self, words: Iterable[str]) -> list[int]:
         """The ids of words; those outside the vocabulary become `<unk>`."""

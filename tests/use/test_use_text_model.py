@@ -12,7 +12,7 @@ from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.text.rules import TextRules
 from fewwords.use.reading import Reader, Typed
 from fewwords.use.sample import draw
-from fewwords.use.suggest import Completer, top_words
+from fewwords.use.suggest import top_words
 from fewwords.use.text_model import TextModel
 from fewwords.vocabulary import NUM_SPECIAL
 
@@ -156,12 +156,7 @@ def test_threads_share_a_model(model: TextModel) -> None:
         assert list(pool.map(TextModel(model.model).suggest, texts)) == expected
 
 
-def test_the_completer_finds_what_a_plain_search_finds(corpus: TokenCorpus) -> None:
-    vocabulary = corpus.vocabulary()
-    completer = Completer(vocabulary)
-    for prefix in ("", "f", "fo", "the", "'", "zz", "m"):
-        wanted = {rank for rank, word in enumerate(vocabulary.words) if rank >= NUM_SPECIAL and word.startswith(prefix)}
-        assert set(completer.ids(prefix).tolist()) == wanted
+def test_the_best_words_and_equal_ones_by_rank() -> None:
     log_probs = np.array([-1, -3, -2, -3, -0.5], np.float32)
     assert top_words(log_probs, np.array([4, 3, 1, 0]), 3).tolist() == [4, 0, 1]
     assert top_words(log_probs, np.array([1, 3]), 9).tolist() == [1, 3]

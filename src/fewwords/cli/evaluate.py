@@ -2,9 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
+
+from fewwords.errors import InputError
 
 if TYPE_CHECKING:
     from fewwords.evaluation.evaluate import Evaluation
@@ -35,6 +37,9 @@ def evaluate(
         Literal["summary", "word-scores", "json"],
         typer.Option(help="Tables, the score of every word in SRILM's -debug 2 layout, or one JSON object."),
     ] = "summary",
+    keyboard: Annotated[
+        bool, typer.Option("--keyboard", help="Measure it as a keyboard instead: words suggested, keys saved.")
+    ] = False,
     threads: Annotated[
         Optional[int], typer.Option(min=1, help="Threads. \\[default: one per core]", show_default=False)
     ] = None,
@@ -46,6 +51,7 @@ def evaluate(
     Examples:
       fewwords evaluate work/models/lstm-z-w-v22000 --work work
       fewwords evaluate work/models/lstm-z-w-v22000 article.txt notes.gz
+      fewwords evaluate work/models/lstm-z-w-v22000 --work work --keyboard --max-words 20000
       echo "the cat sat on the mat ." | fewwords evaluate MODEL - --tokenized --output word-scores
     """
     import torch
@@ -54,6 +60,13 @@ def evaluate(
 
     if threads is not None:
         torch.set_num_threads(threads)
+    if keyboard:
+        if output == "word-scores":
+            raise InputError("--keyboard gives no scores of words; choose --output summary or json")
+        _evaluate_keyboard(
+            model, texts or [], output, work=work, part=part, tokenized=tokenized, max_words=max_words, device=device
+        )
+        return
     evaluation = evaluate_model(
         model,
         texts or [],
@@ -70,6 +83,20 @@ def evaluate(
         print(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=2))
     elif output == "summary":
         print_evaluation(evaluation)
+
+
+def _evaluate_keyboard(model: Path, texts: list[str], output: str, **options: Any) -> None:
+    from fewwords.cli.console import result_console
+    from fewwords.cli.tables.evaluation import keyboard_table
+    from fewwords.evaluation.keyboard import evaluate_keyboard
+
+    found = evaluate_keyboard(model, texts, **options)
+    if output == "json":
+        import json
+
+        print(json.dumps(found.to_json(), indent=2))
+    else:
+        result_console().print(keyboard_table(found))
 
 
 def print_evaluation(evaluation: "Evaluation") -> None:

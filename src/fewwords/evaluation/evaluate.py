@@ -23,7 +23,7 @@ from fewwords.models.memory import Memory
 from fewwords.models.model import BATCH_WORDS, Model, Scored, Sentence
 from fewwords.models.sealed_folder import sealed_files
 from fewwords.progress import Progress
-from fewwords.text.sources import find_sources
+from fewwords.text.sources import Source, find_sources
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,7 @@ def evaluate(
     `max_words` limits each text to its first sentences; `word_scores` receives SRILM's debug-2 lines. Raises InputError
     for a model that is incomplete or changed, a corpus with other words, and texts without words.
     """
-    if bool(texts) == (work is not None):
-        raise InputError("name either texts to evaluate ('-' is standard input) or, with `work`, a prepared corpus")
-    if max_words is not None and max_words < 1:
-        raise InputError(f"`max_words` {max_words}: choose 1 or more")
-    sources = find_sources(texts)
+    sources = check_texts(texts, work, max_words)
     corpus = None if work is None else TokenCorpus.open(work)
     found = load(model, find_device(device))
     results = []
@@ -127,6 +123,15 @@ def evaluate(
     folder = Path(model)
     files = {name: (folder / name).stat().st_size for name in sealed_files(folder)}
     return Evaluation(found.variant, tuple(results), found.num_numbers, found.memory, found.uncompressed_memory, files)
+
+
+def check_texts(texts: Sequence[str], work: str | Path | None, max_words: int | None) -> list[Source]:
+    """The sources of the texts; raises InputError unless there are texts or a work folder, and not both."""
+    if bool(texts) == (work is not None):
+        raise InputError("name either texts to evaluate ('-' is standard input) or, with `work`, a prepared corpus")
+    if max_words is not None and max_words < 1:
+        raise InputError(f"`max_words` {max_words}: choose 1 or more")
+    return find_sources(texts)
 
 
 def find_device(name: str) -> str:

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.text.join import blank_between, write_word
 from fewwords.use.reading import Typed
-from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
+from fewwords.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -24,36 +23,6 @@ class Suggestion:
     text: str
     insert: str
     probability: float
-
-
-class Completer:
-    """Finds the words of a vocabulary that begin with some letters."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._words = vocabulary.words
-
-    @cached_property
-    def _order(self) -> NDArray[np.int64]:
-        """Ids in the order of the words; special words are left out."""
-        ids = sorted(range(NUM_SPECIAL, len(self._words)), key=self._words.__getitem__)
-        return np.array(ids, np.int64)
-
-    def ids(self, prefix: str) -> NDArray[np.int64]:
-        """The ids of all words that begin with `prefix`; of all words for an empty one."""
-        first = self._place(prefix)
-        # behind every word that begins so: U+10FFFF is no character of any text
-        last = self._place(prefix + "\U0010ffff")
-        return self._order[first:last]
-
-    def _place(self, text: str) -> int:
-        low, high = 0, len(self._order)
-        while low < high:
-            middle = (low + high) // 2
-            if self._words[self._order[middle]] < text:
-                low = middle + 1
-            else:
-                high = middle
-        return low
 
 
 def top_words(log_probs: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:

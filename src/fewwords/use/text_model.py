@@ -22,7 +22,7 @@ from fewwords.models.model import Model, State
 from fewwords.text.join import join_words
 from fewwords.use.reading import Reader, Typed
 from fewwords.use.sample import MOST_WORDS, check_sampling, sample_words
-from fewwords.use.suggest import Completer, Suggestion, top_words, write_suggestions
+from fewwords.use.suggest import Suggestion, top_words, write_suggestions
 from fewwords.vocabulary import END, UNKNOWN_ID, Vocabulary
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ class TextModel:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._reader = Reader(model.rules)
-        self._completer = Completer(model.vocabulary)
         # what was typed a moment ago is most of what is typed now
         self._states: OrderedDict[tuple[str, ...], State] = OrderedDict()
         self._lock = Lock()
@@ -112,7 +111,7 @@ class TextModel:
         if k < 1:
             raise InputError(f"`k` {k}: choose 1 or more suggestions")
         typed = self._reader.typed(text)
-        ids = self._completer.ids(self._reader.fold(typed.prefix))
+        ids = self.vocabulary.alphabetical[self.vocabulary.starting_with(self._reader.fold(typed.prefix))]
         if not len(ids):
             return []
         log_probs = self.model.log_probs(self._state(typed))

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from fewwords.cli.tables.table import result_table
+from fewwords.cli.tables.table import fact_table, result_table
 from fewwords.evaluation.evaluate import Evaluation, TextResult
+from fewwords.evaluation.keyboard import Keyboard
 from fewwords.evaluation.mix import MixSummary
 from fewwords.models.memory import Memory
 
@@ -31,6 +32,22 @@ def mix_table(summary: MixSummary) -> Table:
     weights = "tuned weights" if summary.is_tuned else "the weights given"
     table.add_row(f"mix with {weights}", "as above", f"{summary.perplexity:,.2f}")
     return table
+
+
+def keyboard_table(found: Keyboard) -> Table:
+    """How often the word that is meant is suggested, and what that saves."""
+    title = f"As a keyboard with {found.k} suggestions, {found.num_words:,} words"
+    facts = [
+        ("words of the vocabulary", f"{found.num_known / found.num_words:.1%}"),
+        ("first suggestion is the next word", f"{found.top_1:.1%}"),
+        (f"next word is among {found.k}", f"{found.recall():.1%}"),
+    ]
+    facts += [
+        (f"… after {letters} letter{'s' * (letters > 1)}", f"{found.recall(letters):.1%}")
+        for letters in range(1, len(found.found))
+    ]
+    keys = f"{found.keys_saved:.1%} ({found.keys_with:,} instead of {found.keys_without:,})"
+    return fact_table(title, [*facts, ("keys saved", keys)])
 
 
 def _perplexity(result: TextResult) -> Table:
