@@ -30,7 +30,7 @@ Rare words are said in a few common ones. The pipeline:
              --train----> a language model        work/models   evaluate, mix
              --paper----> tables, figures, report work/report
 
-A trained model is put to use by suggest, score, sample and info.
+A trained model is put to use by suggest, score, sample, rescore and info.
 
 Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
 """
@@ -54,6 +54,7 @@ app.command("arpa")(arpa.arpa)
 app.command("suggest")(use.suggest)
 app.command("score")(use.score)
 app.command("sample")(use.sample)
+app.command("rescore")(use.rescore)
 app.command("info")(use.info)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)

@@ -1,4 +1,4 @@
-"""`fewwords suggest`, `score`, `sample` and `info`: a trained model put to use."""
+"""`fewwords suggest`, `score`, `sample`, `rescore` and `info`: a trained model put to use."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -100,6 +100,62 @@ def sample(
             seed=None if seed is None else seed + place,
         )
         print(drawn, flush=True)
+
+
+def rescore(
+    model: ModelFolder,
+    nbest: Annotated[str, typer.Argument(metavar="NBEST", help="A file of n-best lists, or '-' for standard input.")],
+    lm_weight: Annotated[float, typer.Option(help="Weight of the language model's log10 probability.")] = 1.0,
+    acoustic_weight: Annotated[float, typer.Option(help="Weight of the recogniser's own score.")] = 1.0,
+    word_bonus: Annotated[float, typer.Option(help="Added for each word.")] = 0.0,
+    reference: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="What was said, 'utterance words' per line: counts the word errors."),
+    ] = None,
+    tune: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE", help="Choose the weights that give the fewest word errors against this reference."
+        ),
+    ] = None,
+) -> None:
+    """Put the hypotheses of a recogniser in a new order, best first, in the form that they came in.
+
+    NBEST has SRILM's lines (ascore lscore nwords words), Kaldi's (utterance-1 words) or JSON lines (utterance, text, score).
+
+    \b
+    Examples:
+      fewwords rescore work/models/lstm-z-w-v50000 nbest.txt --lm-weight 8 > rescored.txt
+      fewwords rescore work/models/lstm-z-w-v50000 dev.jsonl --tune dev.ref > /dev/null
+      fewwords rescore work/models/lstm-z-w-v50000 test.jsonl --lm-weight 8 --word-bonus 1 --reference test.ref
+    """
+    from fewwords.progress import say
+    from fewwords.use.nbest import read_lists, write_lists
+    from fewwords.use.rescore import Weights, count_errors, read_reference, reorder, score_lists
+    from fewwords.use.rescore import tune as tune_weights
+
+    form, lists = read_lists(sys.stdin if nbest == "-" else _lines(Path(nbest)), nbest)
+    known = {path: read_reference(_lines(path), str(path)) for path in (reference, tune) if path is not None}
+    scores = score_lists(_load(model), lists)
+    weights = Weights(acoustic_weight, lm_weight, word_bonus)
+    if tune is not None:
+        weights = tune_weights(lists, scores, known[tune])
+        say(f"rescore: tuned: `lm_weight` {weights.lm:g}, `word_bonus` {weights.word_bonus:g}")
+    best, ordered = reorder(lists, scores, weights)
+    for line in write_lists(best, ordered, form):
+        print(line)
+    for path, said in known.items():
+        before, after = count_errors(lists, said), count_errors(best, said)
+        say(
+            f"rescore: {path}: word errors {before.rate:.2%} before, {after.rate:.2%} after, of {after.num_words:,} words"
+        )
+
+
+def _lines(path: Path) -> Iterator[str]:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; check the path")
+    with path.open(encoding="utf-8", errors="replace") as file:
+        yield from file
 
 
 def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:

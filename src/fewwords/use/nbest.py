@@ -1,0 +1,121 @@
+"""Lists of hypotheses of a recogniser, best first: read, scored again with a language model, and written in the same form.
+
+Three forms, told apart by their content. SRILM: a line `ascore lscore nwords word word …` for each hypothesis, one list per file
+or lists separated by blank lines. Kaldi: a line `utterance-1 word word …`, the number counting the hypotheses of an
+utterance. JSON lines: an object for each hypothesis with `utterance`, `text` and, where there is one, `score`.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fewwords.errors import InputError
+
+Form = Literal["srilm", "kaldi", "json"]
+_KALDI = re.compile(r"(\S+)-(\d+)(?:\s+(.*))?")
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What may have been said, and the recogniser's own log score of it, 0 where it gives none."""
+
+    text: str
+    acoustic: float = 0.0
+    name: str = ""  # as the list has it: `utterance-3`
+    facts: dict[str, Any] = field(default_factory=dict)  # other fields of a JSON line
+
+
+@dataclass(frozen=True)
+class NBest:
+    """The hypotheses of one utterance."""
+
+    utterance: str
+    hypotheses: tuple[Hypothesis, ...]
+
+
+def read_lists(lines: Iterable[str], name: str) -> tuple[Form, list[NBest]]:
+    """All lists of a file, and their form; raises InputError naming the line that is of another form."""
+    form: Form | None = None
+    lists: dict[str, list[Hypothesis]] = {}
+    block = 1
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if not line:
+            block += bool(lists)
+            continue
+        form = form or _form_of(line)
+        if form is None:
+            raise InputError(
+                f"{name}: line {number} is no hypothesis; expected 'ascore lscore nwords words', 'utterance-1 words' or JSON"
+            )
+        utterance, hypothesis = _READERS[form](line, f"{name}: line {number}", str(block))
+        lists.setdefault(utterance, []).append(hypothesis)
+    if form is None:
+        raise InputError(f"{name}: no hypotheses at all; check that this is an n-best list")
+    return form, [NBest(utterance, tuple(found)) for utterance, found in lists.items()]
+
+
+def write_lists(lists: Iterable[NBest], scores: Iterable[list[float]], form: Form) -> Iterator[str]:
+    """The lists in their form, best first, with the language model's log10 scores, [hypotheses] for each list."""
+    for number, (each, scored) in enumerate(zip(lists, scores)):
+        if form == "srilm" and number:
+            yield ""
+        for hypothesis, score in zip(each.hypotheses, scored):
+            if form == "srilm":
+                yield f"{hypothesis.acoustic:g} {score:.4f} {len(hypothesis.text.split())} {hypothesis.text}"
+            elif form == "kaldi":
+                yield f"{hypothesis.name} {hypothesis.text}"
+            else:
+                facts = {**hypothesis.facts, "utterance": each.utterance, "text": hypothesis.text}
+                yield json.dumps({**facts, "lm_score": round(score, 4)}, ensure_ascii=False)
+
+
+def _form_of(line: str) -> Form | None:
+    if line.startswith("{"):
+        return "json"
+    fields = line.split()
+    if len(fields) >= 3 and all(_number(each) is not None for each in fields[:3]):
+        return "srilm"
+    return "kaldi" if _KALDI.fullmatch(line) else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _read_srilm(line: str, place: str, block: str) -> tuple[str, Hypothesis]:
+    fields = line.split()
+    acoustic = _number(fields[0])
+    if len(fields) < 3 or acoustic is None or any(_number(each) is None for each in fields[1:3]):
+        raise InputError(f"{place}: expected 'ascore lscore nwords words' with finite numbers, as in the lines before")
+    return block, Hypothesis(" ".join(fields[3:]), acoustic)
+
+
+def _read_kaldi(line: str, place: str, block: str) -> tuple[str, Hypothesis]:
+    match = _KALDI.fullmatch(line)
+    if match is None:
+        raise InputError(f"{place}: expected 'utterance-1 words', as in the lines before")
+    return match[1], Hypothesis(match[3] or "", name=f"{match[1]}-{match[2]}")
+
+
+def _read_json(line: str, place: str, block: str) -> tuple[str, Hypothesis]:
+    try:
+        facts = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(f"{place}: not a whole JSON object; one hypothesis per line is expected") from None
+    text, score = (facts.get("text"), facts.get("score", 0.0)) if isinstance(facts, dict) else (None, 0.0)
+    if not isinstance(text, str):
+        raise InputError(f'{place}: has no "text"; expected {{"utterance": …, "text": …, "score": …}}')
+    if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
+        raise InputError(f'{place}: its "score" is no finite number')
+    return str(facts.get("utterance", block)), Hypothesis(text, float(score), facts=facts)
+
+
+_READERS = {"srilm": _read_srilm, "kaldi": _read_kaldi, "json": _read_json}

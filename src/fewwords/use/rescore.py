@@ -1,0 +1,122 @@
+"""Rescoring: the hypotheses of a recogniser in a new order, by acoustic score, language model and number of words.
+
+A hypothesis scores  acoustic_weight * acoustic + lm_weight * log10 p(words) + word_bonus * words.  The weights can be tuned on
+utterances whose words are known, by trying a grid and keeping the one with the fewest word errors.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewwords.errors import InputError
+from fewwords.use.nbest import NBest
+from fewwords.use.text_model import TextModel
+
+LM_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
+WORD_BONUSES = (-8.0, -4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much each part of the score counts."""
+
+    acoustic: float = 1.0
+    lm: float = 1.0
+    word_bonus: float = 0.0
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Word errors of the first hypotheses against the words that were said."""
+
+    num_errors: int
+    num_words: int
+
+    @property
+    def rate(self) -> float:
+        """Errors for each word that was said."""
+        return self.num_errors / self.num_words
+
+
+def read_reference(lines: Iterable[str], name: str) -> dict[str, str]:
+    """What was said by utterance, from lines `utterance word word …`; raises InputError for an utterance that comes twice."""
+    said: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        utterance, _, words = line.strip().partition(" ")
+        if utterance in said:
+            raise InputError(f"{name}: line {number}: {utterance} is there already; give each utterance once")
+        if utterance:
+            said[utterance] = words
+    return said
+
+
+def score_lists(model: TextModel, lists: Sequence[NBest]) -> list[list[float]]:
+    """log10 p of every hypothesis, each a sentence."""
+    texts = [hypothesis.text for each in lists for hypothesis in each.hypotheses]
+    scores = iter(model.score_all(texts))
+    return [[next(scores) for _ in each.hypotheses] for each in lists]
+
+
+def reorder(
+    lists: Sequence[NBest], scores: Sequence[Sequence[float]], weights: Weights
+) -> tuple[list[NBest], list[list[float]]]:
+    """The lists with their best hypotheses first, and the language model's scores in the same order; ties stay as they are."""
+    found_lists, found_scores = [], []
+    for each, scored in zip(lists, scores):
+        order = np.argsort(-_totals(each, scored, weights), kind="stable").tolist()
+        found_lists.append(NBest(each.utterance, tuple(each.hypotheses[place] for place in order)))
+        found_scores.append([scored[place] for place in order])
+    return found_lists, found_scores
+
+
+def _totals(each: NBest, scores: Sequence[float], weights: Weights) -> NDArray[np.float64]:
+    acoustic = np.array([hypothesis.acoustic for hypothesis in each.hypotheses])
+    words = np.array([len(hypothesis.text.split()) for hypothesis in each.hypotheses])
+    total: NDArray[np.float64] = (
+        weights.acoustic * acoustic + weights.lm * np.asarray(scores) + weights.word_bonus * words
+    )
+    return total
+
+
+def count_errors(lists: Sequence[NBest], reference: Mapping[str, str]) -> Errors:
+    """The word errors of the first hypotheses; raises InputError for an utterance without a reference."""
+    errors = words = 0
+    for each in lists:
+        if each.utterance not in reference:
+            raise InputError(f"{each.utterance}: no such utterance in the reference; give the words that were said")
+        said = reference[each.utterance].split()
+        errors += word_errors(said, each.hypotheses[0].text.split())
+        words += len(said)
+    if not words:
+        raise InputError("the reference has no words; check the file")
+    return Errors(errors, words)
+
+
+def tune(lists: Sequence[NBest], scores: Sequence[Sequence[float]], reference: Mapping[str, str]) -> Weights:
+    """The weights of the grid with the fewest word errors; of equal ones, the smallest bonus and weight."""
+    said = []
+    for each in lists:
+        if each.utterance not in reference:
+            raise InputError(f"{each.utterance}: no such utterance in the reference; give the words that were said")
+        words = reference[each.utterance].split()
+        said.append(np.array([word_errors(words, hypothesis.text.split()) for hypothesis in each.hypotheses]))
+
+    def num_errors(weights: Weights) -> int:
+        totals = (_totals(each, scored, weights) for each, scored in zip(lists, scores))
+        return int(sum(errors[int(total.argmax())] for errors, total in zip(said, totals)))
+
+    grid = [Weights(1.0, lm, bonus) for lm, bonus in product(LM_WEIGHTS, WORD_BONUSES)]
+    return min(grid, key=lambda weights: (num_errors(weights), abs(weights.word_bonus), weights.lm))
+
+
+def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
+    """Substitutions, insertions and deletions between two sequences of words (Levenshtein)."""
+    row = list(range(len(heard) + 1))
+    for place, word in enumerate(said, 1):
+        before, row[0] = row[0], place
+        for column, other in enumerate(heard, 1):
+            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, before + (word != other))
+    return row[-1]
