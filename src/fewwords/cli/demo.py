@@ -81,4 +81,4 @@ def demo(
         told = ", ".join(each.text for each in suggester.suggest(text, 5))
         print(f"  {text}… {told}")
     print(f"And a sentence of its own: {suggester.sample('The people of', temperature=0.7, seed=1)}")
-    say(f"demo: ask for more with: fewwords explain WORD --work {work}")
+    say(f"demo: go on with: fewwords suggest {folders['LSTM-z,w']}, or fewwords explain WORD --work {work}")
