@@ -29,7 +29,7 @@ def model_card(
             "Output",
             f"{_STORAGE[model_settings.output]}; biases {biases}{'; tied to the embedding' * model_settings.tied}.",
         ),
-        ("Sentences", f"stand alone: the state starts anew with each, and {end}."),
+        ("Sentences", f"stand alone: the state starts over with each, and {end}."),
         ("Size", f"{summary.num_parameters:,} parameters{codes}; {4 * numbers / 1e6:.1f} MB at four bytes each."),
     ]
     text = ", ".join(sources) or "a corpus without named sources"

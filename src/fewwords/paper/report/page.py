@@ -50,7 +50,7 @@ def _header(report: Report) -> str:
         "Language models whose size hardly grows with their vocabulary, because rare words are said in a few common ones. "
         f"The method is that of {published.AUTHORS}, "
     )
-    told = ". Here are its tables and figures, made anew."
+    told = ". Here are its tables and figures, run again."
     heading = element("h1", "Compressed language models, reproduced")
     tiles = "" if report.headline is None else _tiles(report.headline)
     return heading + paragraph(what, paper, told, class_="soft") + paragraph(report.says, class_="lead") + tiles
