@@ -1,4 +1,4 @@
-"""The optional packages, by the extra that brings them: using a model needs none of them, making one does."""
+"""The optional packages, by the extra that brings them: preparing text and reading codes need none, models do."""
 
 EXTRAS = {
     "train": ("torch", "gensim", "numba", "scipy", "zstandard"),
