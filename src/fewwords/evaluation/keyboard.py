@@ -10,6 +10,7 @@ occurs nowhere in the training part has lost its letters, and counts as one of e
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -113,17 +114,11 @@ def measure_keyboard(
     if k < 1:
         raise InputError(f"`k` {k}: choose 1 or more suggestions")
     counts = _Counts(model, k)
-    waiting: list[list[str]] = []
-    for sentence in sentences:
-        waiting.append(sentence)
-        if len(waiting) == SENTENCES_AT_ONCE:
-            counts.add(waiting)
-            if advance is not None:
-                advance(sum(map(len, waiting)))
-            waiting = []
-    counts.add(waiting)
-    if advance is not None:
-        advance(sum(map(len, waiting)))
+    remaining = iter(sentences)
+    while waiting := list(islice(remaining, SENTENCES_AT_ONCE)):
+        counts.add(waiting)
+        if advance is not None:
+            advance(sum(map(len, waiting)))
     if not counts.num_words:
         raise InputError("the text has no words to type; give some")
     return Keyboard(

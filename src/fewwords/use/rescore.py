@@ -85,9 +85,7 @@ def count_errors(lists: Sequence[NBest], reference: Mapping[str, str]) -> Errors
     """The word errors of the first hypotheses; raises InputError for an utterance without a reference."""
     errors = words = 0
     for each in lists:
-        if each.utterance not in reference:
-            raise InputError(f"{each.utterance}: no such utterance in the reference; give the words that were said")
-        said = reference[each.utterance].split()
+        said = _said(each, reference)
         errors += word_errors(said, each.hypotheses[0].text.split())
         words += len(said)
     if not words:
@@ -99,9 +97,7 @@ def tune(lists: Sequence[NBest], scores: Sequence[Sequence[float]], reference: M
     """The weights of the grid with the fewest word errors; of equal ones, the smallest bonus and weight."""
     said = []
     for each in lists:
-        if each.utterance not in reference:
-            raise InputError(f"{each.utterance}: no such utterance in the reference; give the words that were said")
-        words = reference[each.utterance].split()
+        words = _said(each, reference)
         said.append(np.array([word_errors(words, hypothesis.text.split()) for hypothesis in each.hypotheses]))
 
     def num_errors(weights: Weights) -> int:
@@ -110,6 +106,12 @@ def tune(lists: Sequence[NBest], scores: Sequence[Sequence[float]], reference: M
 
     grid = [Weights(1.0, lm, bonus) for lm, bonus in product(LM_WEIGHTS, WORD_BONUSES)]
     return min(grid, key=lambda weights: (num_errors(weights), abs(weights.word_bonus), weights.lm))
+
+
+def _said(each: NBest, reference: Mapping[str, str]) -> list[str]:
+    if each.utterance not in reference:
+        raise InputError(f"{each.utterance}: no such utterance in the reference; give the words that were said")
+    return reference[each.utterance].split()
 
 
 def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
