@@ -35,15 +35,15 @@ class Display(ProgressLines):
 
     def __call__(self, report: str | Progress) -> None:
         """Show a line, or how a stage has moved."""
-        # not what rich says, which FORCE_COLOR makes call any file a terminal
-        if isinstance(report, Progress) and report.state == "started" and sys.stderr.isatty():
-            self._bars[id(report)] = _Bar(report)
-        bar = None if isinstance(report, str) else self._bars.get(id(report))
-        if bar is not None and isinstance(report, Progress) and report.state == "running":
-            bar.move(report)
-            return
-        if bar is not None and isinstance(report, Progress) and report.state != "started":
-            self._bars.pop(id(report)).stop()
+        if isinstance(report, Progress):
+            # not what rich says, which FORCE_COLOR makes call any file a terminal
+            if report.state == "started" and sys.stderr.isatty():
+                self._bars[id(report)] = _Bar(report)
+            elif report.state == "running" and id(report) in self._bars:
+                self._bars[id(report)].move(report)
+                return
+            elif report.state in ("finished", "failed") and id(report) in self._bars:
+                self._bars.pop(id(report)).stop()
         super().__call__(report)
 
 
