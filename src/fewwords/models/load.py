@@ -15,7 +15,6 @@ from fewwords.errors import InputError
 from fewwords.models.model import Model
 from fewwords.models.sealed_folder import folder_format, open_folder
 from fewwords.text.rules import TextRules
-from fewwords.vocabulary import Vocabulary
 
 Reader = Callable[[Path, str], Model]
 _READERS: dict[str, Reader] = {}
@@ -39,19 +38,9 @@ def load(folder: str | Path, device: str = "cpu") -> Model:
     folder = Path(folder)
     reader = _READERS.get(str(folder_format(folder)))
     if reader is None:
-        open_model(folder, " or ".join(_READERS))  # raises InputError with what is wrong
+        open_folder(folder, " or ".join(_READERS))  # raises InputError with what is wrong
         raise AssertionError("a folder of an unknown format was opened")
     return reader(folder, device)
-
-
-def open_model(folder: Path, format_name: str) -> tuple[dict[str, Any], Vocabulary]:
-    """The content of `model.json` and the vocabulary, after checking all files; raises InputError as `load` does."""
-    return open_folder(
-        folder,
-        format_name,
-        if_incomplete="finish its training, or make it again",
-        if_other="not the description of a model that this version can read",
-    )
 
 
 def rules_of(facts: Mapping[str, Any]) -> TextRules:

@@ -59,19 +59,18 @@ def sealed_files(folder: Path) -> list[str]:
     return [*sorted(read_json(folder / "model.json")["sha256"]), "model.json"]
 
 
-def open_folder(folder: Path, kind: str, *, if_incomplete: str, if_other: str) -> tuple[dict[str, Any], Vocabulary]:
+def open_folder(folder: Path, kind: str) -> tuple[dict[str, Any], Vocabulary]:
     """The content of `model.json` and the vocabulary, after checking that all files are the model's.
 
-    Raises InputError if the folder is incomplete (with the remedy `if_incomplete`), of another format (`if_other` says
-    what was expected), or was changed.
+    Raises InputError if the folder is incomplete, of another format, or was changed.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such model folder; train one with fewwords train")
     if not (folder / "model.json").exists():
-        raise InputError(f"{folder}: the model is incomplete (no model.json); {if_incomplete}")
+        raise InputError(f"{folder}: the model is incomplete (no model.json); finish its training, or make it again")
     facts = read_json(folder / "model.json")
     if not isinstance(facts, dict) or facts.get("format") != kind:
-        raise InputError(f"{folder / 'model.json'}: {if_other}")
+        raise InputError(f"{folder / 'model.json'}: not the description of a model that this version can read")
     for name, digest in facts["sha256"].items():
         if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
             raise InputError(f"{folder / 'model.json'}: names {name}, outside the folder; do not trust this model")

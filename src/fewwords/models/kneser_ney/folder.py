@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewwords.errors import InputError
-from fewwords.models.load import open_model, register, rules_of
-from fewwords.models.sealed_folder import write_folder
+from fewwords.models.load import register, rules_of
+from fewwords.models.sealed_folder import open_folder, write_folder
 
 if TYPE_CHECKING:
     from fewwords.models.kneser_ney.model import KneserNey
@@ -45,7 +45,7 @@ def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
     from fewwords.models.kneser_ney.model import KneserNey
     from fewwords.models.kneser_ney.trie import Trie
 
-    facts, vocabulary = open_model(folder, FORMAT)
+    facts, vocabulary = open_folder(folder, FORMAT)
     try:
         arrays = load_file(folder / "model.safetensors")
         trie = Trie(**{name: arrays[name] for name in _DTYPES}, sizes=tuple(facts["ngrams"]))

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fewwords.errors import InputError
-from fewwords.models.load import load, open_model, register
-from fewwords.models.sealed_folder import sealed_files, write_folder
+from fewwords.models.load import load, register
+from fewwords.models.sealed_folder import open_folder, sealed_files, write_folder
 
 if TYPE_CHECKING:
     from fewwords.models.mixture.mixture import Mixture
@@ -47,7 +47,7 @@ def load_mixture(folder: Path, device: str = "cpu") -> "Mixture":
     """Read what `save_mixture` wrote; raises InputError if the folder is incomplete or was changed."""
     from fewwords.models.mixture.mixture import Mixture
 
-    facts, vocabulary = open_model(folder, FORMAT)
+    facts, vocabulary = open_folder(folder, FORMAT)
     try:
         weights = tuple(float(weight) for weight in facts["settings"]["weights"])
     except (KeyError, TypeError, ValueError):

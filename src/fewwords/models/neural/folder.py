@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
-from fewwords.models.load import open_model, register, rules_of
+from fewwords.models.load import register, rules_of
 from fewwords.models.neural.variants import ModelSettings
-from fewwords.models.sealed_folder import write_folder
+from fewwords.models.sealed_folder import open_folder, write_folder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,7 +57,7 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
     from fewwords.models.neural.language_model import LanguageModel
     from fewwords.models.neural.model import NeuralModel
 
-    facts, vocabulary = open_model(folder, FORMAT)
+    facts, vocabulary = open_folder(folder, FORMAT)
     codes = SparseCodes.load(folder / "codes.safetensors") if "codes.safetensors" in facts["sha256"] else None
     try:
         network = LanguageModel(ModelSettings.from_json(facts["settings"]), facts["num_words"], codes)
