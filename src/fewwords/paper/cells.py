@@ -6,6 +6,7 @@ without continues from its checkpoint.
 
 import platform
 import subprocess
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from fewwords.models.neural.variants import ModelSettings, settings_of
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
 from fewwords.paper.record import CurveLine, Record, read_record, write_record
 from fewwords.progress import say
+from fewwords.store.typed import read_value
 from fewwords.training.checkpoint import remove_checkpoints
 from fewwords.training.kneser_ney import train_kneser_ney
 from fewwords.training.loop import train_neural
@@ -80,7 +82,7 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
     train_neural(
         work,
         model_settings,
-        TrainingSettings.from_json({**settings.to_json(), "threads": threads}),
+        replace(settings, threads=threads),
         vocabulary_size=cell.vocabulary_size,
         base_size=base_size,
         codes_file=codes_file(work, cell, base_size),
@@ -134,7 +136,7 @@ def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_s
         ppl_rare_words=found.rare.perplexity if found.rare.num_targets else None,
         dev_ppl=result["dev_perplexity"],
         learning_rate=result.get("learning_rate"),
-        trials=tuple(Trial(**trial) for trial in saved.made_from.get("trials", [])),
+        trials=read_value(tuple[Trial, ...], saved.made_from.get("trials", []), f"{folder}: trials"),
         gap_mean=result.get("gap_mean"),
         gap_std=result.get("gap_std"),
         memory=evaluation.memory,
@@ -145,7 +147,7 @@ def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_s
         nonzeros_per_rare_word=nonzeros,
         seconds=result["seconds"],
         words_per_second=result.get("words_per_second", result["words"] / max(result["seconds"], 1e-9)),
-        curve=tuple(CurveLine(**line) for line in lines),
+        curve=read_value(tuple[CurveLine, ...], lines, f"{folder / TRAINING_RECORD}: lines"),
         command=_command(work, cell, base_size),
         commit=_commit(),
         version=__version__,

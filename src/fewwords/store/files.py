@@ -6,7 +6,6 @@ sees half of it, whatever happens to the writer. What a killed writer left behin
 
 import errno
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -15,8 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from fewwords.errors import InputError
+from fewwords.errors import InputError, Remedy
+from fewwords.store.json_text import parse_json, to_json_text
 
+MOST_JSON_BYTES = 1 << 28
 _DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -87,19 +88,28 @@ def naming_full_disk(place: Path) -> Iterator[None]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, atomically."""
+    """Write `value` as indented JSON, atomically; a number that is not finite becomes null."""
     with atomic_write(path) as file:
-        file.write(json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")
+        file.write(to_json_text(value, indent=2).encode() + b"\n")
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file; raises InputError when it is missing or damaged."""
+    """Read a JSON file; raises InputError when it is missing, damaged, or no file (a pipe would never end)."""
+    check_file(path)
     try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except ValueError as error:
-        raise InputError(f"{path}: not valid JSON ({error}); make it again") from None
+        with path.open("rb") as file:
+            text = file.read(MOST_JSON_BYTES + 1)
+        if len(text) > MOST_JSON_BYTES:
+            raise InputError(f"larger than {MOST_JSON_BYTES >> 20} MiB")
+        return parse_json(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}; make it again") from None
+
+
+def check_file(path: Path, remedy: Remedy | tuple[Remedy, ...] = ()) -> None:
+    """Raise InputError unless `path` is a file or a link to one: a pipe or a device could be read for ever."""
+    if not path.is_file():
+        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}", remedy=remedy)
 
 
 def sha256_of(path: Path) -> str:

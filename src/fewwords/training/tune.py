@@ -6,7 +6,7 @@ in `tuning.json`, so that an interrupted search continues where it stopped.
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.progress import say
 from fewwords.store.files import read_json, write_json
+from fewwords.store.json_text import parse_json, to_json_text
+from fewwords.store.typed import read_object
 from fewwords.training.run import DivergedError, Run
 from fewwords.training.settings import PAPER_RATES, TrainingSettings
 from fewwords.training.summary import Trial
@@ -47,9 +49,9 @@ def try_rates(
     path = None if folder is None else folder / RECORD
     known: dict[float, Trial] = {}
     if path is not None and path.exists():
-        record = read_json(path)
-        if isinstance(record, dict) and record.get("about") == about and record.get("words") == words:
-            known = {trial["learning_rate"]: Trial(**trial) for trial in record["trials"]}
+        record = _read_record(path)
+        if record.about == parse_json(to_json_text(about)) and record.words == words:
+            known = {trial.learning_rate: trial for trial in record.trials}
     trials: list[Trial] = []
     for rate in rates:
         trial = known.get(rate)
@@ -65,6 +67,22 @@ def try_rates(
             trainer.group.wait()
         trials.append(trial)
     return trials
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What `tuning.json` says."""
+
+    about: Any
+    words: int
+    trials: tuple[Trial, ...]
+
+
+def _read_record(path: Path) -> _Record:
+    try:
+        return read_object(_Record, read_json(path))
+    except InputError as error:
+        raise InputError(f"{path}: {error}; start over with `force`") from None
 
 
 def best_rate(trials: Iterable[Trial]) -> float:
