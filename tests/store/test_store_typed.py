@@ -62,7 +62,7 @@ def test_defaults_may_be_left_out_and_whole_numbers_are_numbers() -> None:
         ({"limit": True}, "limit is True, not a whole number"),
         ({"many": {"size": 1}}, "many is .*, not a list"),
         ({"many": [{"size": 1}, {"size": "1"}]}, r"many\[1\].size is '1', not a whole number"),
-        ({"place": [1]}, r"place is \[1\], not a list of that length"),
+        ({"place": [1]}, r"place is \[1\], not a list of 2"),
         ({"shares": {"z": "much"}}, "shares.z is 'much', not a number"),
         ({"free": []}, r"free is \[\], not an object"),
         ({"inner": 3}, "inner is not an object"),

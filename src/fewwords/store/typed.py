@@ -92,4 +92,6 @@ def _told(kind: Any) -> str:
     """What a type asks for, in words."""
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
-    return _SCALARS.get(kind) or ("an object" if get_origin(kind) in (Mapping, dict) else "a list of that length")
+    if get_origin(kind) is tuple:
+        return "a list" if Ellipsis in get_args(kind) else f"a list of {len(get_args(kind))}"
+    return _SCALARS.get(kind, "an object")
