@@ -15,6 +15,7 @@ from fewwords.codes.make import make_codes
 from fewwords.codes.settings import CodingSettings
 from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import DivergedError
 from fewwords.evaluation.evaluate import Evaluation, evaluate
 from fewwords.models.kneser_ney.names import order_of
 from fewwords.models.load import load
@@ -79,17 +80,22 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
         train_kneser_ney(work, order, vocabulary_size=cell.vocabulary_size, words=cell.words, output=folder)
         return
     model_settings, settings = cell_settings(work, cell)
-    train_neural(
-        work,
-        model_settings,
-        replace(settings, threads=threads),
-        vocabulary_size=cell.vocabulary_size,
-        base_size=base_size,
-        codes_file=codes_file(work, cell, base_size),
-        output=folder,
-        tune_lr=cell.tune_rate,
-        resume=True,
-    )
+    try:
+        train_neural(
+            work,
+            model_settings,
+            replace(settings, threads=threads),
+            vocabulary_size=cell.vocabulary_size,
+            base_size=base_size,
+            codes_file=codes_file(work, cell, base_size),
+            output=folder,
+            tune_lr=cell.tune_rate,
+            resume=True,
+        )
+    except DivergedError as error:
+        if error.summary is None:
+            raise
+        say(f"{cell.name}: {error}")  # a result too: the record says how good the best weights are
 
 
 def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> Path | None:

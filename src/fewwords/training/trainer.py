@@ -49,6 +49,7 @@ class RunState:
     stopped_early: bool = False
     loss_level: float | None = None
     lowest_loss_level: float | None = None
+    last_perplexity: float | None = None
 
     def __post_init__(self) -> None:
         counts = [value for value in (*vars(self).values(), *self.position) if isinstance(value, int)]

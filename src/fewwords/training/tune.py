@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from fewwords.corpus.token_corpus import Part
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.progress import say
 from fewwords.store.files import read_json, write_json
 from fewwords.store.json_text import parse_json, to_json_text
 from fewwords.store.typed import read_object
-from fewwords.training.run import DivergedError, Run
+from fewwords.training.run import Run
 from fewwords.training.settings import PAPER_RATES, TrainingSettings
 from fewwords.training.summary import Trial
 from fewwords.training.trainer import Trainer
@@ -86,10 +86,10 @@ def _read_record(path: Path) -> _Record:
 
 
 def best_rate(trials: Iterable[Trial]) -> float:
-    """The rate with the lowest dev perplexity; raises InputError if every run diverged."""
+    """The rate with the lowest dev perplexity; raises DivergedError if every run diverged."""
     finished = [trial for trial in trials if trial.dev_perplexity is not None]
     if not finished:
-        raise InputError("training diverged at every learning rate; check `clip`, `bias_start` and `loss`")
+        raise DivergedError("training diverged at every learning rate; check `clip`, `bias_start` and `loss`")
     return min(finished, key=lambda trial: trial.dev_perplexity or math.inf).learning_rate
 
 
