@@ -19,8 +19,8 @@ from fewwords import __version__
 from fewwords.corpus.token_corpus import Part, TokenCorpus
 from fewwords.errors import InputError
 from fewwords.progress import Progress, say
-from fewwords.vectors.health import measure_health, plural_pairs
 from fewwords.store.folders import scratch_folder
+from fewwords.vectors.health import measure_health, plural_pairs
 from fewwords.vectors.settings import DEFAULT_VOCABULARY_SIZE, SkipGramSettings
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary

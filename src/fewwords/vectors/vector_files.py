@@ -147,9 +147,7 @@ class VectorFile:
             if len(line) > LONGEST_LINE:
                 raise self._damaged(number, f"longer than {LONGEST_LINE:,} bytes; is this a file of word vectors?")
             if not line.endswith(b"\n"):
-                raise self._damaged(
-                    number, "the last line does not end, so its last number may be cut; end it if it is whole"
-                )
+                raise self._damaged(number, "the last line has no line end, so its last number may be cut")
             line = line.rstrip()
             if not line:
                 continue
