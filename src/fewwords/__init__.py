@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fewwords.codes.make import make_codes as make_codes
     from fewwords.codes.sparse_codes import SparseCodes as SparseCodes
     from fewwords.corpus.make import prepare as prepare
+    from fewwords.errors import DivergedError as DivergedError
     from fewwords.errors import InputError as InputError
     from fewwords.evaluation.evaluate import evaluate as evaluate
     from fewwords.evaluation.mix import mix as mix
@@ -45,6 +46,7 @@ _PLACES = {
     "CodedOutput": "layers.output",
     "NoiseContrastiveLoss": "losses.nce",
     "InputError": "errors",
+    "DivergedError": "errors",
 }
 __getattr__ = lazy_names(__name__, _PLACES)
 

@@ -1,8 +1,8 @@
-"""The one exception for what a user can fix: bad input, a wrong setting, a missing file.
+"""The exception for what a user can fix: bad input, a wrong setting, a missing file; and that of a diverged training.
 
-Its message is a single line that names the file, the place and the remedy. Settings are named in backticks by their Python names
-(`max_words`), and a remedy that is a stage of the pipeline is a `Stage`, so that the command line can show both as they are
-typed there. The command line prints the line and exits with code 2; from Python it is an ordinary exception.
+An `InputError` is a single line that names the file, the place and the remedy. Settings are named in backticks by their Python
+names (`max_words`), and a remedy that is a stage of the pipeline is a `Stage`, so that the command line can show both as they
+are typed there. The command line prints the line and exits with code 2; from Python it is an ordinary exception.
 """
 
 from collections.abc import Callable
@@ -52,3 +52,14 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return self.message()
+
+
+class DivergedError(Exception):
+    """Training diverged. Nothing is wrong with the input, so the command line exits with 1.
+
+    The message says what was kept and what to try; `summary` is that of the weights that were kept, if there are any.
+    """
+
+    def __init__(self, message: str, summary: Any = None) -> None:
+        super().__init__(message)
+        self.summary = summary

@@ -6,6 +6,7 @@ any rank past V reads as `<unk>`. On disk it is `words.tsv`: rank, word and coun
 """
 
 import hashlib
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError, Stage
-from fewwords.store.files import atomic_write
+from fewwords.store.files import atomic_write, check_file
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 SPECIAL_WORDS = (UNKNOWN, START, END)
 UNKNOWN_ID, START_ID, END_ID = range(3)
 NUM_SPECIAL = len(SPECIAL_WORDS)
+_COUNT = re.compile("[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -89,19 +91,20 @@ class Vocabulary:
         """Read `words.tsv`, or its first `size` words; raises InputError naming the first bad line."""
         words: list[str] = []
         counts: list[int] = []
+        check_file(path, Stage("prepare"))
         try:
             with path.open(encoding="utf-8", newline="\n") as file:
                 for line in islice(file, size):
                     rank, word, count = line.rstrip("\n").split("\t")
-                    if int(rank) != len(words):
+                    if rank != str(len(words)) or not _COUNT.fullmatch(count):
                         raise ValueError
                     words.append(word)
                     counts.append(int(count))
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file", remedy=Stage("prepare")) from None
         except ValueError:
             place = f"{path}: line {len(counts) + 1}"
             raise InputError(f"{place} is not 'rank, word, count'", remedy=Stage("prepare")) from None
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:
             raise InputError(f"{path}: the special words {' '.join(SPECIAL_WORDS)} do not come first")
+        if len(set(words)) < len(words):
+            raise InputError(f"{path}: a word is there twice", remedy=Stage("prepare"))
         return cls(words, np.array(counts, dtype=np.int64))

@@ -120,7 +120,7 @@ def break_arrays(folder: Path, **changes: np.ndarray) -> None:
         (lambda folder: (folder / "model.json").unlink(), "incomplete"),
         (lambda folder: (folder / "words.tsv").unlink(), "words.tsv: missing"),
         (lambda folder: (folder / "model.json").write_text("{"), "not valid JSON"),
-        (lambda folder: break_json(folder, format="fewwords model 1"), "not those of a neural model"),
+        (lambda folder: break_json(folder, format="fewwords model 1"), r"\(ngrams is not a known name\)"),
         (lambda folder: break_json(folder, vocabulary="0"), "not the vocabulary"),
         (lambda folder: break_json(folder, ngrams=[SIZE, 3, 4]), "its arrays do not match"),
         (

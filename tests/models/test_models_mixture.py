@@ -190,16 +190,18 @@ def test_cards_may_be_edited(saved: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "model.json: has no weights"),
-        ({"weights": ["a"]}, "model.json: has no weights"),
-        ({"weights": []}, "model.json: .*sum to 0"),
+        ({"weights": None}, r"model.json: .*\(settings.weights is None, not a list"),
+        ({"weights": ["a"]}, r"model.json: .*\(settings.weights\[0\] is 'a', not a number\)"),
+        ({"variant": "kn3"}, "model.json: .*other models than its components"),
+        ({"components": ["kn2", "lstm-z-w", "kn1"]}, "model.json: .*other models than its components"),
+        ({"weights": []}, "model.json: .*0 weights for 3 models"),
         ({"weights": [0.5, 0.2, 0.2]}, "model.json: .*sum to 0.9"),
-        ({"weights": [0.25] * 4}, "components/4: no such model folder"),
+        ({"components": ["kn2"] * 4}, "components/4: no such model folder"),
     ],
 )
 def test_weights_that_do_not_fit(saved: Path, settings: dict[str, object], message: str) -> None:
     facts = json.loads((saved / "model.json").read_text())
-    (saved / "model.json").write_text(json.dumps({**facts, "settings": settings}))
+    (saved / "model.json").write_text(json.dumps({**facts, "settings": {**facts["settings"], **settings}}))
     with pytest.raises(InputError, match=message):
         load(saved)
 

@@ -11,6 +11,7 @@ from fewwords.models.neural.memory import settings_memory, uncompressed_memory
 from fewwords.models.neural.variants import VARIANTS, settings_of
 from fewwords.paper.record import Record
 from fewwords.paper.tables.results import Results
+from fewwords.store.json_text import parse_json, to_json_text
 
 BASE_ROWS = 8_003
 NONZEROS = 8.0
@@ -151,7 +152,7 @@ def make_json(
 
 def make_record(model: str, vocab_size: int, **changes: Any) -> Record:
     """One record, see `make_json`."""
-    return Record.from_json(make_json(model, vocab_size, **changes), "made up")
+    return Record.from_json(parse_json(to_json_text(make_json(model, vocab_size, **changes))), "made up")
 
 
 def all_records() -> list[Record]:

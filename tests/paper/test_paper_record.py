@@ -62,7 +62,7 @@ def test_a_perplexity_that_is_no_number_is_none(ppl: float | None) -> None:
         ({"control": {"table": "codes"}}, "control.setting is missing"),
         ({"control": "codes"}, "control is not an object"),
         ({"corpus": {"train.tokens": 5}}, "corpus.train.tokens is 5"),
-        ({"memory": {"embedding": 1}}, "memory does not add up"),
+        ({"memory": {"embedding": 1}}, "memory: 'encoding' is missing"),
     ],
 )
 def test_what_is_no_record_is_refused_in_a_line(changes: dict[str, Any], told: str) -> None:
@@ -85,5 +85,5 @@ def test_a_missing_name_is_refused() -> None:
 def test_sums_of_the_memory_are_checked() -> None:
     value = make_json("lstm-z", 22_000)
     value["memory"]["total"] += 1
-    with pytest.raises(InputError, match="memory does not add up"):
+    with pytest.raises(InputError, match="memory: it does not add up"):
         Record.from_json(value, "x")

@@ -90,6 +90,17 @@ def test_the_plan_runs_and_is_never_run_again(work, capfd):
     assert records["kn3-v30-w2k"].memory is None
 
 
+def test_a_cell_that_diverges_is_recorded(work):
+    (cell,) = small_plan(models=["lstm-z"])
+    wild = {"learning_rate": 50.0, "clip": 0.0, "divergence": 0.0, "schedule": "constant"}
+    assert run_plan(work, [replace(cell, training_changes=wild)], base_size=BASE_SIZE, threads=1) == {}
+    record = read_record(work, cell)
+    assert record is not None
+    assert record.has_diverged
+    json.loads(record_path(work, cell).read_text(), parse_constant=pytest.fail)
+    assert "training lstm-z diverged" in (work / "paper" / "logs" / f"{cell.name}.log").read_text()
+
+
 def test_a_cell_of_the_papers_recipe_chooses_its_rate(work):
     plan = make_plan(600, [30], ["lstm-z"], more_words=(), num_seeds=1)
     (cell,) = [cell for cell in plan if cell.control is not None and cell.control.table == "recipe"]

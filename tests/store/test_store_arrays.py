@@ -11,9 +11,9 @@ import pytest
 from safetensors.numpy import load_file, save
 
 from fewwords.errors import InputError
-from fewwords.store.arrays import ArrayFile, array_shape
+from fewwords.store.arrays import ArrayFile, array_shapes
 
-KIND = ArrayFile("test", ("a", "b"), {"size": int, "made_from": dict})
+KIND = ArrayFile("test", ("a", "b"), {"size": int, "made_from": dict[str, Any]})
 ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([True, False])}
 FACTS = {"size": 3, "made_from": {"seed": 1, "names": ["é"], "counts": {2: 1, 10: 5}}}
 
@@ -33,7 +33,6 @@ def test_round_trip_to_the_bit(path: Path) -> None:
     for name, array in ARRAYS.items():
         assert (arrays[name].dtype, arrays[name].tobytes()) == (array.dtype, array.tobytes())
     assert facts == json.loads(json.dumps(FACTS))
-    assert array_shape(path, "a", "") == (2, 3)
     assert [each.name for each in path.parent.iterdir()] == ["file.safetensors"]
 
 
@@ -111,7 +110,8 @@ def test_other_files_are_refused(path: Path, content: bytes) -> None:
 def test_missing_and_wrongly_typed_facts_are_refused(path: Path, facts: dict[str, Any]) -> None:
     KIND.save(path, ARRAYS, facts)
     with pytest.raises(
-        InputError, match=r"file\.safetensors: '(size|made_from)' is missing or not of type (int|dict); make"
+        InputError,
+        match=r"file\.safetensors: (size is (None|'3'|True), not a whole number|made_from is None, not an object); make",
     ):
         load(path)
 
@@ -119,12 +119,10 @@ def test_missing_and_wrongly_typed_facts_are_refused(path: Path, facts: dict[str
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none: no such file; make it again"):
         load(tmp_path / "none")
-    assert array_shape(tmp_path / "none", "a", "") is None
 
 
-@pytest.mark.parametrize("name", ["a", "c"])
-def test_a_shape_from_a_damaged_file(path: Path, name: str) -> None:
-    if name == "a":
-        path.write_bytes(path.read_bytes()[:20])
+def test_shapes_are_those_of_the_arrays(path: Path) -> None:
+    assert array_shapes(path, "") == {name: array.shape for name, array in ARRAYS.items()}
+    path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(InputError, match=r"file\.safetensors: .*; make it again"):
-        array_shape(path, name, "make it again")
+        array_shapes(path, "make it again")

@@ -4,11 +4,13 @@ import errno
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from fewwords.store.files import atomic_write, naming_full_disk
+from fewwords.store.files import DAY, atomic_write, naming_full_disk
+from fewwords.store.folders import scratch_folder
 from fewwords.store.locks import lock_folder
 
 
@@ -36,6 +38,33 @@ def test_leftovers_of_dead_writers_of_the_same_file_are_removed(tmp_path: Path, 
     with atomic_write(tmp_path / "[f]") as file:
         file.write(b"whole")
     assert {each.name for each in tmp_path.iterdir()} == {"[f]", *kept}
+
+
+def test_old_leftovers_of_dead_writers_of_other_files_are_removed_too(tmp_path: Path, dead: int) -> None:
+    old, new, living = f".g.{dead}.unfinished", f".h.{dead}.unfinished", f".i.{os.getppid()}.unfinished"
+    (tmp_path / old).mkdir()
+    (tmp_path / old / "part").write_text("half")
+    for name in (new, living):
+        (tmp_path / name).write_text("half")
+    for name in (old, living):
+        os.utime(tmp_path / name, (0, time.time() - 2 * DAY))
+    with atomic_write(tmp_path / "f") as file:
+        file.write(b"whole")
+    assert {each.name for each in tmp_path.iterdir()} == {"f", new, living}
+
+
+def test_a_scratch_folder_goes_and_so_does_an_old_one_of_a_dead_process(
+    tmp_path: Path, dead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    old, new = tmp_path / f"fewwords-test-{dead}-abc_1", tmp_path / f"fewwords-test-{dead}-abc_2"
+    for folder in (old, new):
+        folder.mkdir()
+    os.utime(old, (0, time.time() - 2 * DAY))
+    with scratch_folder("test") as folder:
+        assert folder.name.startswith(f"fewwords-test-{os.getpid()}-")
+        assert {each.name for each in tmp_path.iterdir()} == {new.name, folder.name}
+    assert [each.name for each in tmp_path.iterdir()] == [new.name]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Sources of every kind: formats and compressions by content, folders, globs, standard input, mixtures, odd bytes."""
 
 import bz2
+import errno
 import gzip
 import io
 import json
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import zstandard
@@ -205,6 +207,30 @@ def test_folders_are_read_in_a_fixed_order_without_hidden_files(tmp_path: Path) 
         path.write_text("One two three.\n")
     inside = [str(Path(source.name).relative_to(tmp_path / "in")) for source in find_sources([str(tmp_path / "in")])]
     assert inside == ["a/x", "b/a", "b/z", "c"]
+
+
+@pytest.mark.usefixtures("shown")
+def test_a_folder_that_cannot_be_read_is_told_and_with_strict_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a/x", "closed/y", "b/z"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("One two three.\n")
+    closed, real = str(tmp_path / "closed"), os.scandir
+
+    def scandir(path: str) -> Any:  # permissions do not bind the superuser, who may run the tests
+        if os.fspath(path) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", closed)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert [Path(source.name).name for source in find_sources([str(tmp_path)])] == ["x", "z"]
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"1 folder cannot be read, the first {closed} (Permission denied); left out" in told
+    with pytest.raises(InputError, match=r"1 folder cannot be read, the first .*closed \(Permission denied\); change"):
+        prepare([str(tmp_path)], tmp_path / "work", settings=Settings(strict=True))
+    with pytest.raises(InputError, match="cannot be read"):
+        find_sources([closed])
 
 
 def test_globs(tmp_path: Path) -> None:

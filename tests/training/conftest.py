@@ -1,15 +1,19 @@
 """A corpus whose entropy is known, and what the training tests share."""
 
+import math
 import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from torch import Tensor
 
 from fewwords.codes import random_codes
 from fewwords.corpus import Settings, TokenCorpus, prepare
+from fewwords.corpus.batches import Batch
 from fewwords.training.settings import TrainingSettings
+from fewwords.training.trainer import Trainer
 
 # A sentence chooses one of four first words, then four times one of two next words, then ends: 6 ln 2 nats for six
 # predictions, so its perplexity under the true distribution is exactly 2.
@@ -54,5 +58,21 @@ def quick() -> Callable[..., TrainingSettings]:
             "threads": 1,
         }
         return TrainingSettings(**{**defaults, "learning_rate": 0.01, **changes})
+
+    return make
+
+
+@pytest.fixture
+def poison(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], bool]], None]:
+    """Make the loss of the steps that `when(words)` chooses NaN."""
+
+    def make(when: Callable[[int], bool]) -> None:
+        real = Trainer._loss
+
+        def loss(self: Trainer, batch: Batch) -> Tensor:
+            value = real(self, batch)
+            return value * math.nan if when(self.state.words) else value
+
+        monkeypatch.setattr(Trainer, "_loss", loss)
 
     return make

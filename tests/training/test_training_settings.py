@@ -6,15 +6,16 @@ import pytest
 
 from fewwords.errors import InputError
 from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.store.typed import read_object
 from fewwords.training.schedule import learning_rate
 from fewwords.training.settings import TrainingSettings, preset_changes
 
 
 def test_settings_survive_json():
     settings = TrainingSettings(words=5, loss="nce-per-position", patience=2, codes="nearest", final_rate=0.1)
-    assert TrainingSettings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
-    with pytest.raises(InputError, match="not those of this version"):
-        TrainingSettings.from_json({**settings.to_json(), "momentum": 0.9})
+    assert read_object(TrainingSettings, json.loads(json.dumps(settings.to_json()))) == settings
+    with pytest.raises(InputError, match="momentum is not a known name"):
+        read_object(TrainingSettings, {**settings.to_json(), "momentum": 0.9})
 
 
 @pytest.mark.parametrize(

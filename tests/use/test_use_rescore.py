@@ -100,8 +100,8 @@ def test_tuned_weights_are_the_best_of_the_grid(n_gram: TextModel) -> None:
         ("-1 -2 3 a\nnan -2 3 a\n", "line 2: expected 'ascore"),
         ("u-1 a\nno number\n", "line 2: expected 'utterance-1"),
         ('{"text": "a"}\n{"text": 1}\n', 'line 2: has no "text"'),
-        ('{"text": "a", "score": NaN}\n', "no finite number"),
-        ('{"text": "a"\n', "not a whole JSON object"),
+        ('{"text": "a", "score": NaN}\n', "not finite"),
+        ('{"text": "a"\n', "not valid JSON"),
     ],
 )
 def test_broken_lists_are_named(text: str, told: str) -> None:

@@ -36,7 +36,6 @@ LAYOUTS = {
     "windows": HEADER.replace(b"\n", b"\r\n") + text_rows(end="\r\n"),
     "GloVe": text_rows(),
     "GloVe with tabs": text_rows(blank="\t"),
-    "GloVe without a last newline": text_rows().rstrip(b"\n"),
     "word2vec binary": HEADER + binary_rows(),
     "word2vec binary with newlines": HEADER + binary_rows(b"\n"),
 }
@@ -140,6 +139,9 @@ BAD = {
     "too many values": (b"the 1.0 2.0\nx 1.0 2.0\nparis 1.0 2.0 3.0\n", "line 3: 3 values instead of 2"),
     "a first line of other size": (b"2 4\nthe 1 2 3\nparis 1 2 3\n", "line 2: 3 values instead of 4"),
     "no number": (b"the 1 2\nparis 1 two\n", "line 2: 'paris' has a value that is not a number"),
+    "an underscore among digits": (b"the 1 2\nparis 1_0 2\n", "line 2: 'paris' has a value that is not a number"),
+    "cut within the last number": (b"2 2\nthe 1 2.5\nparis 1 2.", "line 3: the last line has no line end"),
+    "cut within the last number, no first line": (b"the 1 2.5\nparis 1 2.", "line 2: the last line has no line end"),
     "NaN": (b"2 2\nthe 1 nan\nparis 1 2\n", "line 2: 'the' has a NaN or infinite value"),
     "infinite": (b"the 1 2\nparis -inf 2\n", "line 2: 'paris' has a NaN or infinite value"),
     "too large for 32 bits": (b"the 1 2\nparis 1e300 2\n", "line 2: 'paris' has a NaN or infinite value"),

@@ -13,9 +13,9 @@ import typer
 
 from fewwords import __version__
 from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, use, vectors
-from fewwords.cli.wording import error_line
+from fewwords.cli.wording import error_line, with_flags
 from fewwords.cli.work_folder import WorkCommand
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.extras import missing_extra
 from fewwords.progress import listening
 
@@ -86,7 +86,7 @@ def options(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; bad input ends with one line on stderr and exit code 2."""
+    """Run the command line; bad input ends with one line on stderr and exit code 2, diverged training with 1."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -104,6 +104,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"{error.format_message()} (see fewwords --help)", 2)
     except InputError as error:
         _fail(error_line(error), 2)
+    except DivergedError as error:
+        _fail(with_flags(str(error)), 1)
     except ModuleNotFoundError as error:
         remedy = missing_extra(error.name or "")
         _fail(*((f"internal error ({error})", 1) if remedy is None else (remedy, 2)))

@@ -71,19 +71,19 @@ def explain(
       fewwords explain algorithm algorithms --work work --plot algorithms.png
     """
     from dataclasses import asdict
-    from json import dumps
 
     from fewwords.codes.explain import explain as explain_word
     from fewwords.codes.explain import plot_codes
     from fewwords.codes.make import load_codes
     from fewwords.corpus import TokenCorpus
     from fewwords.progress import say
+    from fewwords.store.json_text import to_json_text
 
     loaded = load_codes(work, vocab_size, base_size)
     vocabulary = TokenCorpus.open(work).vocabulary(loaded.num_words)
     explanations = [explain_word(word, loaded, vocabulary) for word in words]
     for explanation in explanations:
-        print(dumps(asdict(explanation), ensure_ascii=False) if json else explanation)
+        print(to_json_text(asdict(explanation)) if json else explanation)
     if plot is not None:
         plot_codes(explanations, loaded.num_base, plot)
         say(f"explain: drawn in {plot}")

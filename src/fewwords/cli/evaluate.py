@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 import typer
 
 from fewwords.errors import InputError
+from fewwords.store.json_text import to_json_text
 
 if TYPE_CHECKING:
     from fewwords.evaluation.evaluate import Evaluation
@@ -78,9 +79,7 @@ def evaluate(
         device=device,
     )
     if output == "json":
-        import json
-
-        print(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=2))
+        print(to_json_text(evaluation.to_json(), indent=2))
     elif output == "summary":
         print_evaluation(evaluation)
 
@@ -92,9 +91,7 @@ def _evaluate_keyboard(model: Path, texts: list[str], output: str, **options: An
 
     found = evaluate_keyboard(model, texts, **options)
     if output == "json":
-        import json
-
-        print(json.dumps(found.to_json(), indent=2))
+        print(to_json_text(found.to_json(), indent=2))
     else:
         result_console().print(keyboard_table(found))
 

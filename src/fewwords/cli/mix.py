@@ -62,6 +62,7 @@ def mix(
     from fewwords.errors import InputError
     from fewwords.evaluation.mix import mix as mix_models
     from fewwords.progress import say
+    from fewwords.store.json_text import to_json_text
 
     models, text = (arguments, None) if work is not None else (arguments[:-1], arguments[-1])
     if work is not None and not Path(models[-1]).is_dir():
@@ -84,9 +85,7 @@ def mix(
         force=force,
     )
     if json:
-        from json import dumps
-
-        print(dumps(summary.to_json(), ensure_ascii=False, indent=2))
+        print(to_json_text(summary.to_json(), indent=2))
     else:
         result_console().print(mix_table(summary))
     say("mix: not written; --output DIR writes it" if output is None else f"mix: written to {output}")

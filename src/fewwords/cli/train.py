@@ -10,7 +10,7 @@ from fewwords.cli.kneser_ney import read_name, read_thresholds
 from fewwords.cli.options import is_given, with_options
 from fewwords.cli.work_folder import DEFAULT_WORK, Work
 from fewwords.codes.settings import DEFAULT_BASE_SIZE
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.models.kneser_ney.names import NAMES
 from fewwords.models.neural.variants import VARIANTS, ModelSettings
 from fewwords.training.settings import PresetName, TrainingSettings
@@ -114,22 +114,28 @@ def train(
         model = read_name(model, order)
         settings |= {"interpolate": interpolate, "prune": read_thresholds(prune), "memory_mib": memory_mib}
         settings["discount_fallback"] = discount_fallback
-    summary = train_model(
-        work,
-        model,
-        vocabulary_size=vocab_size,
-        base_size=base_size,
-        preset=preset,
-        output=output,
-        codes_file=codes_file,
-        tune_lr=tune_lr,
-        resume=resume,
-        force=force,
-        **settings,
-    )
-    if os.environ.get("RANK", "0") == "0":
+    diverged = None
+    try:
+        summary = train_model(
+            work,
+            model,
+            vocabulary_size=vocab_size,
+            base_size=base_size,
+            preset=preset,
+            output=output,
+            codes_file=codes_file,
+            tune_lr=tune_lr,
+            resume=resume,
+            force=force,
+            **settings,
+        )
+    except DivergedError as error:
+        diverged, summary = error, error.summary
+    if summary is not None and os.environ.get("RANK", "0") == "0":
         for table in summary_tables(summary):
             result_console().print(table)
+    if diverged is not None:
+        raise diverged
 
 
 def _refuse_options(context: typer.Context, model: str, is_ngram: bool) -> None:

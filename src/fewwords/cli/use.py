@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from fewwords.errors import InputError
+from fewwords.store.json_text import to_json_text
 
 if TYPE_CHECKING:
     from fewwords.use.text_model import TextModel
@@ -216,6 +217,4 @@ def _texts(texts: Iterable[str] | None, invitation: str) -> Iterator[str]:
 
 
 def _print_json(value: Any) -> None:
-    from json import dumps
-
-    print(dumps(value, ensure_ascii=False), flush=True)
+    print(to_json_text(value), flush=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fewwords.codes.quantised_codes import QuantisedCodes
 
 LARGEST_16_BIT_BASE = 65_536
-_FILE = ArrayFile("codes", ("offsets", "indices", "values"), {"num_base": int, "made_from": dict})
+_FILE = ArrayFile("codes", ("offsets", "indices", "values"), {"num_base": int, "made_from": dict[str, Any]})
 
 # A block of rare words: base rows [n, K], values [n, K], and how many of the K are used [n].
 CodedBlock = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]

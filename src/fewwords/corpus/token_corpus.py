@@ -4,20 +4,23 @@ Tokens are stored by rank, so a vocabulary of V words is read by turning every r
 preparing anything again. Files stay on disk and are mapped into memory.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.corpus.batches import Batch, Position, make_batches
+from fewwords.corpus.settings import Settings
 from fewwords.corpus.token_file import TokenFile
 from fewwords.errors import InputError, Stage
 from fewwords.store.files import read_json
 from fewwords.store.folders import is_unfinished
+from fewwords.store.typed import describe, read_object
 from fewwords.text.rules import TextRules
 from fewwords.vocabulary import NUM_SPECIAL, UNKNOWN_ID, Vocabulary
 from fewwords.work_folder import corpus_folder
@@ -88,6 +91,52 @@ class Part:
         return make_batches(self, batch_words, seed=seed, position=position or Position())
 
 
+@dataclass(frozen=True)
+class _Source:
+    part: str
+    name: str
+    format: str
+    compression: str | None
+    bytes: int
+    sha256: str
+    torn_lines: int = 0
+    invalid_utf8: int = 0
+
+
+@dataclass(frozen=True)
+class _Amount:
+    words: int
+    sentences: int
+
+
+@dataclass(frozen=True)
+class _Description:
+    """What `corpus.json` says besides its format."""
+
+    version: str
+    settings: Settings
+    ready_made: bool
+    sources: tuple[_Source, ...]
+    parts: dict[PartName, _Amount]
+    types: int
+    dropped: dict[str, _Amount]
+    invalid_utf8: int
+    coverage: dict[str, dict[str, float]]
+    sha256: dict[str, str]
+
+    def __post_init__(self) -> None:
+        if self.types <= NUM_SPECIAL or not all(re.fullmatch("[0-9]{1,18}", size) for size in self.coverage):
+            raise InputError("types is too small, or a size of coverage is no number")
+        if set(self.parts) != set(get_args(PartName)):
+            raise InputError("parts are not train, dev and test")
+        if any(not self.parts.keys() >= shares.keys() >= _with_words(self.parts) for shares in self.coverage.values()):
+            raise InputError("coverage is not that of the parts")
+
+
+def _with_words(parts: dict[PartName, _Amount]) -> set[PartName]:
+    return {name for name, amount in parts.items() if amount.words}
+
+
 class TokenCorpus:
     """A prepared corpus: `TokenCorpus.open(DIR).part("train", vocabulary_size=50_000)`."""
 
@@ -104,9 +153,10 @@ class TokenCorpus:
             if is_unfinished(folder):
                 raise InputError(f"{work}: its corpus is unfinished", remedy=Stage("prepare", work=work))
             raise InputError(f"{work}: there is no prepared corpus", remedy=Stage("prepare", work=work))
-        description = read_json(folder / "corpus.json")
-        if not isinstance(description, dict) or description.get("format") != FORMAT:
-            raise InputError(f"{folder / 'corpus.json'}: not the description of a corpus that this version can read")
+        path = folder / "corpus.json"
+        description = read_json(path)
+        what = "the description of a corpus that this version can read"
+        describe(description, path, _Description, FORMAT, what, Stage("prepare", work=work, force=True))
         return cls(folder, description)
 
     @property
@@ -117,22 +167,22 @@ class TokenCorpus:
     @property
     def made_from(self) -> dict[str, Any]:
         """What a model folder records of its corpus: names of the sources, how they were read, hashes of the files."""
-        sources = [str(source.get("name")) for source in self.description.get("sources", [])]
-        return {
-            "sources": sources,
-            "settings": self.description.get("settings"),
-            "sha256": self.description.get("sha256"),
-        }
+        sources = [source["name"] for source in self.description["sources"]]
+        return {"sources": sources, **{name: self.description[name] for name in ("settings", "sha256")}}
 
     @property
     def rules(self) -> TextRules:
         """How its text became words."""
-        settings = self.description.get("settings") or {}
-        return TextRules(settings.get("lower_case", True), settings.get("numbers", "keep"))
+        return read_object(Settings, self.description["settings"]).rules
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
         """The first `size` words by rank, special words included; `<unk>` counts all others."""
         whole = Vocabulary.load(self.folder / "words.tsv")
+        if len(whole) != self.num_types:
+            raise InputError(
+                f"{self.folder / 'words.tsv'}: {len(whole):,} words, but corpus.json says {self.num_types:,}",
+                remedy=Stage("prepare", force=True),
+            )
         return whole if size is None else whole.head(size)
 
     def part(self, name: PartName, vocabulary_size: int | None = None) -> Part:
@@ -143,7 +193,14 @@ class TokenCorpus:
                 f"a vocabulary of {size:,} words was asked for, but {self.folder} has {self.num_types:,} "
                 f"(the {NUM_SPECIAL} special words included); choose a smaller one"
             )
-        return Part(name, self.read_part(self.folder, name), size)
+        file, stated = self.read_part(self.folder, name), self.description["parts"][name]
+        if (file.num_words, file.num_sentences) != (stated["words"], stated["sentences"]):
+            raise InputError(
+                f"{self.folder / name}.tokens: {file.num_words:,} words in {file.num_sentences:,} sentences, but corpus.json "
+                f"says {stated['words']:,} in {stated['sentences']:,}",
+                remedy=Stage("prepare", force=True),
+            )
+        return Part(name, file, size)
 
     @staticmethod
     def read_part(folder: Path, name: str) -> TokenFile:

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError, Stage
+from fewwords.store.files import check_file
+from fewwords.store.json_text import parse_json
 
 
 class TokenWriter:
@@ -74,12 +76,13 @@ class TokenFile:
     """A token store opened for reading: `tokens` [num_words] uint32 and `offsets` [num_sentences + 1] int64, mapped."""
 
     def __init__(self, path: Path) -> None:
+        check_file(path, Stage("prepare", force=True))
         try:
             with path.open("rb") as file:
                 header_length = int.from_bytes(file.read(8), "little")
                 if not 2 <= header_length <= 1 << 16:
                     raise ValueError("no header")
-                layout = json.loads(file.read(header_length))
+                layout = parse_json(file.read(header_length))
             start = 8 + header_length
             tokens_start, tokens_end = layout["tokens"]["data_offsets"]
             offsets_start, offsets_end = layout["offsets"]["data_offsets"]
@@ -91,8 +94,8 @@ class TokenFile:
             self.offsets: NDArray[np.int64] = data[offsets_start:offsets_end].view("<i8")
             if len(self.tokens) != num_words or not len(self.offsets) or self.offsets[-1] != num_words:
                 raise ValueError("its tokens and offsets do not match")
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file", remedy=Stage("prepare", force=True)) from None
+            if self.offsets[0] != 0 or np.any(self.offsets[1:] < self.offsets[:-1]):
+                raise ValueError("its offsets do not rise from 0")
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{path}: not a complete token file ({error})", remedy=Stage("prepare", force=True)

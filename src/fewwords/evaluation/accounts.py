@@ -126,7 +126,7 @@ class Perplexity:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All figures, for a JSON file; a perplexity without targets is null."""
+        """All figures, for a JSON file; a perplexity without targets, or an infinite one, is null, and `note` says so."""
         return {
             "vocabulary_size": self.vocabulary_size,
             "num_base": self.num_base,
@@ -134,8 +134,9 @@ class Perplexity:
             "words": self.num_words,
             "oovs": self.num_unknown,
             "oov_rate": self.oov_rate,
-            "log_prob": self.log_prob,
+            "log_prob": _finite(self.log_prob),
             "perplexity": _finite(self.value),
+            "note": "infinite" if self.value == math.inf else None,
             "perplexity_without_end": _finite(self.over(unknown=True, ends=False)),
             "perplexity_without_unknown": _finite(self.over(unknown=False, ends=True)),
             "perplexity_without_unknown_and_end": _finite(self.over(unknown=False, ends=False)),
@@ -143,7 +144,7 @@ class Perplexity:
                 {
                     "name": band.name,
                     "targets": band.num_targets,
-                    "log_prob": band.log_prob,
+                    "log_prob": _finite(band.log_prob),
                     "perplexity": _finite(band.perplexity),
                 }
                 for band in (*self.bands, self.rare)

@@ -5,16 +5,14 @@ format here. `load` finds these modules by searching the package; it knows none 
 """
 
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import fewwords.models
 from fewwords.errors import InputError
 from fewwords.models.model import Model
-from fewwords.models.sealed_folder import folder_format, open_folder
-from fewwords.text.rules import TextRules
+from fewwords.models.sealed_folder import folder_format
 
 Reader = Callable[[Path, str], Model]
 _READERS: dict[str, Reader] = {}
@@ -36,23 +34,11 @@ def load(folder: str | Path, device: str = "cpu") -> Model:
         if module.ispkg:
             import_module(f"{module.name}.folder")
     folder = Path(folder)
-    reader = _READERS.get(str(folder_format(folder)))
-    if reader is None:
-        open_folder(folder, " or ".join(_READERS))  # raises InputError with what is wrong
-        raise AssertionError("a folder of an unknown format was opened")
-    return reader(folder, device)
-
-
-def rules_of(facts: Mapping[str, Any]) -> TextRules:
-    """The text rules in a `model.json`; older files have them among the settings of the corpus."""
-    recorded = facts.get("text")
-    if recorded is None:
-        corpus = (facts.get("made_from") or {}).get("corpus") or {}
-        settings = corpus.get("settings") or {}
-        recorded = {name: settings[name] for name in ("lower_case", "numbers") if name in settings}
-    try:
-        return TextRules(**recorded)
-    except TypeError:
+    found = folder_format(folder)
+    if found not in _READERS:
+        known = ", ".join(sorted(_READERS))
         raise InputError(
-            "model.json: its text rules are not those of this version; copy the model folder again"
-        ) from None
+            f"{folder / 'model.json'}: not the description of a model that this version can read (the format is {found!r:.40}, "
+            f"not one of {known}); copy the model folder again"
+        )
+    return _READERS[found](folder, device)

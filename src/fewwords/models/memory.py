@@ -1,6 +1,10 @@
 """What a model costs in numbers, by part (tables 1 and 4 of the paper)."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from fewwords.errors import InputError
+from fewwords.store.typed import read_value
 
 
 @dataclass(frozen=True)
@@ -44,3 +48,18 @@ class Memory:
             "paper_total": self.paper_total,
         }
         return parts | totals
+
+    @classmethod
+    def from_json(cls, value: Any) -> "Memory":
+        """The reverse of `to_json`; raises InputError unless the sums are right."""
+        found = read_value(dict[str, int], value, "it")
+        try:
+            parts = {
+                name: found[name] for name in ("embedding", "encoding", "prediction", "biases", "normaliser", "codes")
+            }
+            memory = cls(**parts, second_biases=found["total"] - found["paper_total"])
+        except KeyError as error:
+            raise InputError(f"{error} is missing") from None
+        if memory.to_json() != value:
+            raise InputError("it does not add up")
+        return memory

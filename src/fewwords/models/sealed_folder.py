@@ -6,17 +6,59 @@ subfolder belongs to the model as a whole and is replaced as a whole.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from fewwords import __version__
 from fewwords.errors import InputError
 from fewwords.store.files import read_json, sha256_of, write_json
 from fewwords.store.folders import merged_folder
+from fewwords.store.typed import describe, read_object, read_value
+from fewwords.text.rules import TextRules
 from fewwords.vocabulary import Vocabulary
+
+MOST_LEVELS = 20  # of folders below a model folder: a mix of mixes of mixes…
 
 # codes.json is from the time when codes had two files.
 _MODEL_FILES = ("model.json", "model.safetensors", "codes.safetensors", "codes.json", "words.tsv", "README.md")
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """The corpus in `made_from`."""
+
+    sources: tuple[str, ...] = ()
+    settings: dict[str, Any] | None = None
+    sha256: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """What every `model.json` says besides its format; each kind of model adds its own settings."""
+
+    version: str
+    num_words: int
+    vocabulary: str
+    sha256: dict[str, str]
+    made_from: dict[str, Any]
+    text: TextRules | None = None
+
+    def __post_init__(self) -> None:
+        read_value(_Corpus | None, self.made_from.get("corpus"), "made_from.corpus")
+        read_value(dict[str, Any] | None, self.made_from.get("result"), "made_from.result")
+        _ = self.rules  # raises for an unknown choice
+
+    @property
+    def rules(self) -> TextRules:
+        """How text becomes words; older files say it among the settings of the corpus."""
+        if self.text is not None:
+            return self.text
+        settings = (self.made_from.get("corpus") or {}).get("settings") or {}
+        return read_object(TextRules, {name: settings[name] for name in ("lower_case", "numbers") if name in settings})
+
+
+Facts = TypeVar("Facts", bound=ModelFacts)
 
 
 def write_folder(
@@ -47,38 +89,48 @@ def _is_model_leftover(subfolder: Path) -> bool:
     return all(path.is_dir() or path.name in _MODEL_FILES for path in subfolder.rglob("*"))
 
 
-def folder_format(folder: Path) -> str | None:
-    """The format that `model.json` names, or None if there is none."""
-    path = folder / "model.json"
-    facts = read_json(path) if path.is_file() else None
-    return facts.get("format") if isinstance(facts, dict) else None
+def folder_format(folder: Path) -> str:
+    """The format that `model.json` names; raises InputError if there is none."""
+    return str(_description(folder).get("format"))
 
 
 def sealed_files(folder: Path) -> list[str]:
     """The names of all files that make up the model of a folder, relative to it."""
-    return [*sorted(read_json(folder / "model.json")["sha256"]), "model.json"]
+    return [*sorted(read_value(dict[str, str], _description(folder).get("sha256"), "sha256")), "model.json"]
 
 
-def open_folder(folder: Path, kind: str) -> tuple[dict[str, Any], Vocabulary]:
-    """The content of `model.json` and the vocabulary, after checking that all files are the model's.
+def open_folder(folder: Path, kind: str, facts: type[Facts], *files: str) -> tuple[Facts, Vocabulary]:
+    """The content of `model.json` and the vocabulary, after checking that all files, `files` among them, are the model's.
 
     Raises InputError if the folder is incomplete, of another format, or was changed.
     """
+    path = folder / "model.json"
+    what = "the description of a model that this version can read"
+    found = describe(_description(folder), path, facts, kind, what, "copy the model folder again")
+    for name, digest in found.sha256.items():
+        parts = PurePosixPath(name).parts
+        if PurePosixPath(name).is_absolute() or ".." in parts or len(parts) > MOST_LEVELS:
+            raise InputError(f"{path}: names {name:.80}, outside the folder; do not trust this model")
+        if not (folder / name).is_file():
+            raise InputError(f"{folder / name}: missing, or no file; copy the whole model folder again")
+        if parts[-1] != "README.md" and sha256_of(folder / name) != digest:
+            raise InputError(f"{folder / name}: not the file that model.json describes; copy the model folder again")
+    for name in ("words.tsv", *files):
+        if name not in found.sha256:
+            raise InputError(f"{path}: does not name {name}; copy the model folder again")
+    vocabulary = Vocabulary.load(folder / "words.tsv")
+    if vocabulary.fingerprint != found.vocabulary or len(vocabulary) != found.num_words:
+        raise InputError(f"{folder / 'words.tsv'}: not the vocabulary that the model was trained with")
+    return found, vocabulary
+
+
+def _description(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such model folder; train one with fewwords train")
-    if not (folder / "model.json").exists():
+    path = folder / "model.json"
+    if not path.exists():
         raise InputError(f"{folder}: the model is incomplete (no model.json); finish its training, or make it again")
-    facts = read_json(folder / "model.json")
-    if not isinstance(facts, dict) or facts.get("format") != kind:
-        raise InputError(f"{folder / 'model.json'}: not the description of a model that this version can read")
-    for name, digest in facts["sha256"].items():
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise InputError(f"{folder / 'model.json'}: names {name}, outside the folder; do not trust this model")
-        if not (folder / name).is_file():
-            raise InputError(f"{folder / name}: missing; copy the whole model folder again")
-        if PurePosixPath(name).name != "README.md" and sha256_of(folder / name) != digest:
-            raise InputError(f"{folder / name}: not the file that model.json describes; copy the model folder again")
-    vocabulary = Vocabulary.load(folder / "words.tsv")
-    if vocabulary.fingerprint != facts["vocabulary"]:
-        raise InputError(f"{folder / 'words.tsv'}: not the vocabulary that the model was trained with")
-    return facts, vocabulary
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: not the description of a model that this version can read")
+    return found

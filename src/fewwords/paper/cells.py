@@ -6,6 +6,7 @@ without continues from its checkpoint.
 
 import platform
 import subprocess
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from fewwords.codes.make import make_codes
 from fewwords.codes.settings import CodingSettings
 from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import DivergedError
 from fewwords.evaluation.evaluate import Evaluation, evaluate
 from fewwords.models.kneser_ney.names import order_of
 from fewwords.models.load import load
@@ -22,6 +24,7 @@ from fewwords.models.neural.variants import ModelSettings, settings_of
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
 from fewwords.paper.record import CurveLine, Record, read_record, write_record
 from fewwords.progress import say
+from fewwords.store.typed import read_value
 from fewwords.training.checkpoint import remove_checkpoints
 from fewwords.training.kneser_ney import train_kneser_ney
 from fewwords.training.loop import train_neural
@@ -77,17 +80,22 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
         train_kneser_ney(work, order, vocabulary_size=cell.vocabulary_size, words=cell.words, output=folder)
         return
     model_settings, settings = cell_settings(work, cell)
-    train_neural(
-        work,
-        model_settings,
-        TrainingSettings.from_json({**settings.to_json(), "threads": threads}),
-        vocabulary_size=cell.vocabulary_size,
-        base_size=base_size,
-        codes_file=codes_file(work, cell, base_size),
-        output=folder,
-        tune_lr=cell.tune_rate,
-        resume=True,
-    )
+    try:
+        train_neural(
+            work,
+            model_settings,
+            replace(settings, threads=threads),
+            vocabulary_size=cell.vocabulary_size,
+            base_size=base_size,
+            codes_file=codes_file(work, cell, base_size),
+            output=folder,
+            tune_lr=cell.tune_rate,
+            resume=True,
+        )
+    except DivergedError as error:
+        if error.summary is None:
+            raise
+        say(f"{cell.name}: {error}")  # a result too: the record says how good the best weights are
 
 
 def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> Path | None:
@@ -134,7 +142,7 @@ def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_s
         ppl_rare_words=found.rare.perplexity if found.rare.num_targets else None,
         dev_ppl=result["dev_perplexity"],
         learning_rate=result.get("learning_rate"),
-        trials=tuple(Trial(**trial) for trial in saved.made_from.get("trials", [])),
+        trials=read_value(tuple[Trial, ...], saved.made_from.get("trials", []), f"{folder}: trials"),
         gap_mean=result.get("gap_mean"),
         gap_std=result.get("gap_std"),
         memory=evaluation.memory,
@@ -145,7 +153,7 @@ def _record(work: Path, cell: Cell, folder: Path, evaluation: Evaluation, base_s
         nonzeros_per_rare_word=nonzeros,
         seconds=result["seconds"],
         words_per_second=result.get("words_per_second", result["words"] / max(result["seconds"], 1e-9)),
-        curve=tuple(CurveLine(**line) for line in lines),
+        curve=read_value(tuple[CurveLine, ...], lines, f"{folder / TRAINING_RECORD}: lines"),
         command=_command(work, cell, base_size),
         commit=_commit(),
         version=__version__,

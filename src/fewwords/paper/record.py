@@ -1,21 +1,20 @@
 """The record of a finished cell, `paper/cells/NAME.json`: everything that tables and figures need, typed.
 
-The names of the fields are those in the file. Reading is strict: unknown names, missing ones without a default, and
-values of another type are rejected. A number that JSON cannot hold (a perplexity that is not finite) is read as None.
+The names of the fields are those in the file. A number that JSON cannot hold (a perplexity that is not finite) is
+written as null.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
-from fewwords.errors import InputError
 from fewwords.models.memory import Memory
 from fewwords.models.neural.variants import VARIANTS
 from fewwords.paper.plan import Cell, Control, Group
 from fewwords.store.files import read_json, write_json
+from fewwords.store.typed import describe
 from fewwords.training.summary import Trial
 
 FORMAT = "fewwords cell 1"
@@ -99,13 +98,7 @@ class Record:
     @classmethod
     def from_json(cls, value: object, file: str | Path) -> "Record":
         """The record in a file; raises InputError naming the file if it is not one."""
-        try:
-            if not isinstance(value, dict) or value.get("format") != FORMAT:
-                raise _UnfitError(f"the format is not {FORMAT!r}")
-            record: Record = _read_object(cls, {name: each for name, each in value.items() if name != "format"}, "")
-            return record
-        except _UnfitError as error:
-            raise InputError(f"{file}: not the record of a cell ({error}); remove it to run the cell again") from None
+        return describe(value, file, cls, FORMAT, "the record of a cell", "remove it to run the cell again")
 
     def to_json(self) -> dict[str, Any]:
         """The record for a JSON file."""
@@ -134,57 +127,3 @@ def write_record(work: Path, cell: Cell, record: Record) -> None:
     path = record_path(work, cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, record.to_json())
-
-
-class _UnfitError(Exception):
-    """What is wrong with a value, and where."""
-
-
-def _read_object(kind: Any, value: object, place: str) -> Any:
-    """A dataclass from a JSON object of its fields."""
-    if not isinstance(value, dict):
-        raise _UnfitError(f"{place} is not an object")
-    prefix = f"{place}." if place else ""
-    types, known = get_type_hints(kind), {field.name: field for field in fields(kind)}
-    for name in value:
-        if name not in known:
-            raise _UnfitError(f"{prefix}{name} is not a known name")
-    for name, field in known.items():
-        if name not in value and field.default is MISSING:
-            raise _UnfitError(f"{prefix}{name} is missing")
-    return kind(**{name: _read(types[name], each, prefix + name) for name, each in value.items()})
-
-
-def _read(kind: Any, value: Any, place: str) -> Any:
-    """A JSON value as one of the types of the fields above."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        absent = value is None or (isinstance(value, float) and not math.isfinite(value))
-        return None if absent else _read(next(each for each in inner if each is not NoneType), value, place)
-    if kind is Memory:
-        return _read_memory(value, place)
-    if is_dataclass(kind):
-        return _read_object(kind, value, place)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_read(inner[0], each, f"{place}[{number}]") for number, each in enumerate(value))
-    if origin is Mapping and isinstance(value, dict):
-        return {name: _read(inner[1], each, f"{place}.{name}") for name, each in value.items()}
-    if origin is Literal and value in inner:
-        return value
-    accepted = {int: (int,), float: (int, float), str: (str,)}.get(kind, ())
-    if isinstance(value, accepted) and not isinstance(value, bool):
-        return value
-    raise _UnfitError(f"{place} is {value!r:.40}")
-
-
-def _read_memory(value: Any, place: str) -> Memory:
-    """The reverse of `Memory.to_json`; its sums must be right."""
-    try:
-        parts = {name: value[name] for name in ("embedding", "encoding", "prediction", "biases", "normaliser", "codes")}
-        memory = Memory(**parts, second_biases=value["total"] - value["paper_total"])
-        fits = memory.to_json() == value
-    except (KeyError, TypeError):
-        fits = False
-    if not fits:
-        raise _UnfitError(f"{place} does not add up")
-    return memory

@@ -15,7 +15,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from fewwords.cores import available_cores
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.paper.cells import codes_file, run_cell
 from fewwords.paper.plan import Cell
 from fewwords.paper.record import read_record
@@ -57,7 +57,7 @@ def run_cell_process(work: Path, cell: Cell, base_size: int, threads: int, log: 
         run_cell(work, cell, base_size=base_size, threads=threads)
     except KeyboardInterrupt:
         errors.send("interrupted")
-    except (InputError, OSError) as error:
+    except (InputError, DivergedError, OSError) as error:
         say(f"{cell.name}: {error}")
         errors.send(str(error))
     except Exception as error:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import InputError
 from fewwords.evaluation.spelling import Spelled, spell_part
 from fewwords.paper.cells import TEST_WORDS
 from fewwords.progress import say
 from fewwords.store.files import read_json, write_json
+from fewwords.store.typed import read_value
 
 FORMAT = "fewwords spelling 1"
 
@@ -24,9 +26,7 @@ def spelled_sizes(corpus: TokenCorpus, sizes: Iterable[int], path: Path) -> dict
         return {}
     hashes = corpus.description.get("sha256", {})
     made_from = {"format": FORMAT, "words": TEST_WORDS, **{name: hashes.get(name) for name in needed}}
-    stored: Any = read_json(path) if path.is_file() else {}
-    known = stored["sizes"] if isinstance(stored, dict) and stored.get("made_from") == made_from else {}
-    found = {int(size): Spelled(**facts) for size, facts in known.items()}
+    found = _read_known(path, made_from) if path.is_file() else {}
     wanted = [size for size in sorted(set(sizes)) if size < corpus.num_types]
     for size in (size for size in wanted if size not in found):
         say(f"paper: spelling out the words past the first {size:,}")
@@ -34,3 +34,15 @@ def spelled_sizes(corpus: TokenCorpus, sizes: Iterable[int], path: Path) -> dict
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"made_from": made_from, "sizes": {size: asdict(each) for size, each in sorted(found.items())}})
     return {size: found[size] for size in wanted}
+
+
+def _read_known(path: Path, made_from: dict[str, Any]) -> dict[int, Spelled]:
+    """The sizes in the file, if it was made from the same text; raises InputError for a damaged file."""
+    stored: Any = read_json(path)
+    if not isinstance(stored, dict) or stored.get("made_from") != made_from:
+        return {}
+    try:
+        sizes = read_value(dict[str, Spelled], stored.get("sizes"), "sizes")
+        return {int(size): facts for size, facts in sizes.items()}
+    except ValueError as error:
+        raise InputError(f"{path}: damaged ({error}); remove it") from None

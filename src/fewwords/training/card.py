@@ -33,10 +33,15 @@ def model_card(
         ("Size", f"{summary.num_parameters:,} parameters{codes}; {4 * numbers / 1e6:.1f} MB at four bytes each."),
     ]
     text = ", ".join(sources) or "a corpus without named sources"
+    told = (
+        ""
+        if summary.diverged is None
+        else f"- The training diverged: {summary.diverged}. The weights are those before.\n"
+    )
     training = f"""- Text: {text}; {summary.words:,} running words, the best weights on dev kept.
 - Loss {settings.loss}, normaliser {model_settings.normaliser}, Adam at {summary.learning_rate:g} ({settings.schedule}), batches of
   {settings.batch_words:,} words, seed {settings.seed}. `model.json` has all settings, `training.jsonl` the course of the training.
-- Dev perplexity {summary.dev_perplexity:.2f}, over the whole dev part, normalised explicitly over all words, `<unk>`
+{told}- Dev perplexity {summary.dev_perplexity:.2f}, over the whole dev part, normalised explicitly over all words, `<unk>`
   counted as a word{" and `</s>` too" * (model_settings.boundary == "end")}."""
     title = f"{summary.variant}, {summary.vocabulary_size:,} words"
     return make_card(title, what, facts, ("Training", training))

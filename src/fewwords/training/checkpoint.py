@@ -17,8 +17,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from fewwords.errors import InputError
-from fewwords.store.files import read_json, sha256_of, write_json
+from fewwords.store.files import sha256_of, write_json
 from fewwords.store.folders import find_folder, recover_folder, remove_folder, replaced_folder
+from fewwords.store.typed import read_description
 
 FORMAT = "fewwords checkpoint 1"
 BEST = "best.safetensors"
@@ -34,6 +35,19 @@ class Checkpoint:
     optimiser: dict[str, Tensor]
     random: dict[str, Tensor]
     state: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Description:
+    """What `state.json` says besides its format."""
+
+    state: dict[str, Any]
+    sha256: dict[str, str]
+
+    def __post_init__(self) -> None:
+        needed = {f"{name}.safetensors" for name in _TENSOR_FILES}
+        if not needed <= self.sha256.keys() <= {*needed, BEST}:
+            raise InputError("it does not name the files of a checkpoint")
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, is_best: bool) -> None:
@@ -63,19 +77,15 @@ def recover_checkpoint(folder: Path) -> None:
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raises InputError naming the file if one is missing, damaged or changed."""
-    facts = read_json(path / "state.json")
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT or not isinstance(facts.get("state"), dict):
-        raise InputError(f"{path / 'state.json'}: not a checkpoint that this version can read; start over with `force`")
-    hashes = facts.get("sha256")
-    if not isinstance(hashes, dict) or not {f"{name}.safetensors" for name in _TENSOR_FILES} <= set(hashes):
-        raise InputError(f"{path / 'state.json'}: does not name the files of a checkpoint; start over with `force`")
-    for name, digest in hashes.items():
+    what = "a checkpoint that this version can read"
+    facts = read_description(path / "state.json", _Description, FORMAT, what, "start over with `force`")
+    for name, digest in facts.sha256.items():
         if not (path / name).is_file():
             raise InputError(f"{path / name}: missing from the checkpoint; start over with `force`")
         if sha256_of(path / name) != digest:
             raise InputError(f"{path / name}: not the file that state.json describes; start over with `force`")
     weights, optimiser, random = (_read_tensors(path / f"{name}.safetensors") for name in _TENSOR_FILES)
-    return Checkpoint(weights, optimiser, random, facts["state"])
+    return Checkpoint(weights, optimiser, random, facts.state)
 
 
 def read_best(folder: Path) -> dict[str, Tensor]:

@@ -11,8 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from fewwords.corpus.token_corpus import Part
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
@@ -62,8 +64,8 @@ def train_neural(
 
     `base_size` counts base words without the special words; `codes_file` replaces the codes of the work folder. With
     `tune_lr` the rate is first chosen by short runs. `resume` continues from the checkpoint, if there is one; `force`
-    replaces what is there. Raises InputError for anything that cannot work before training starts, and, on Ctrl-C,
-    KeyboardInterrupt after a checkpoint.
+    replaces what is there. Raises InputError for anything that cannot work before training starts, DivergedError, after
+    writing the last good weights, for a run that diverged, and, on Ctrl-C, KeyboardInterrupt after a checkpoint.
     """
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
@@ -113,8 +115,20 @@ class _Job:
             group.wait()
         description = f"training {self.model_settings.variant}"
         run = Run(trainer, self.materials.vocabulary, self._dev, self.folder, about, description)
-        run.train()
-        return self._finish(run, settings, trials)
+        had_model = (self.folder / "model.json").exists()
+        fault = None
+        try:
+            run.train()
+        except DivergedError as error:
+            fault = str(error)
+        summary = self._measure(run, settings, trials, fault)
+        is_kept = not (had_model and summary.is_useless)  # or the old model would be lost for nothing
+        if group.is_first and is_kept:
+            self._save(trainer, settings, summary)
+        group.wait()
+        if summary.diverged is not None:
+            raise DivergedError(self._told(summary, is_kept), summary)
+        return summary
 
     def check_parts(self) -> None:
         """Raise InputError if there is nothing to train or evaluate on."""
@@ -165,16 +179,21 @@ class _Job:
             "codes": None if codes is None else digest,
         }
 
-    def _finish(self, run: Run, settings: TrainingSettings, trials: Sequence[Trial]) -> TrainingSummary:
-        """Load the best weights, measure them on the whole of dev, and write the model."""
+    def _measure(
+        self, run: Run, settings: TrainingSettings, trials: Sequence[Trial], fault: str | None
+    ) -> TrainingSummary:
+        """Load the best weights and measure them on the whole of dev."""
         trainer = run.trainer
-        group, state, codes = trainer.group, trainer.state, self.materials.codes
-        load_weights(trainer.model, read_best(self.folder))
+        state, codes = trainer.state, self.materials.codes
+        load_weights(trainer.model, self._best_weights(state.best_perplexity is not None))
         held_out = run.measure(None)
+        worst = max(held_out.perplexity, state.last_perplexity or 0.0)
+        if fault is None and not worst <= len(self.materials.vocabulary):
+            fault = f"at the end the dev perplexity is {worst:,.0f}, worse than a uniform guess"
         table, num_tuned = trainer.model.codes, 0
         if codes is not None and table is not None and table.tuned:
             codes, num_tuned = table.tuned_codes(codes.made_from), len(table.values)  # fewer, if some became zero
-        summary = TrainingSummary(
+        return TrainingSummary(
             folder=self.folder,
             variant=self.model_settings.variant,
             vocabulary_size=len(self.materials.vocabulary),
@@ -189,12 +208,22 @@ class _Job:
             gap_std=held_out.gap_std,
             seconds=state.seconds,
             words_per_second=state.words / max(state.training_seconds, 1e-9),
+            diverged=fault,
             trials=tuple(trials),
         )
-        if group.is_first:
-            self._save(trainer, settings, summary)
-        group.wait()
-        return summary
+
+    def _best_weights(self, has_best: bool) -> dict[str, Tensor]:
+        """The weights with the best dev perplexity; those of the last checkpoint if none was measured before a fault."""
+        path = find_checkpoint(self.folder)
+        return read_best(self.folder) if has_best or path is None else read_checkpoint(path).weights
+
+    def _told(self, summary: TrainingSummary, is_kept: bool) -> str:
+        perplexity = f"dev perplexity {summary.dev_perplexity:,.2f}"
+        kept = f"{self.folder} has the weights after {summary.best_words:,} words, {perplexity}"
+        if not is_kept:
+            kept = f"its best weights are useless ({perplexity}), and {self.folder} still has the model from before"
+        remedy = "train again with `force` and a lower `learning_rate`, a lower `clip`, or `bias_start` unigram"
+        return f"training {summary.variant} diverged: {summary.diverged}; {kept}; {remedy}"
 
     def _save(self, trainer: Trainer, settings: TrainingSettings, summary: TrainingSummary) -> None:
         corpus, codes = self.materials.corpus, self.materials.codes

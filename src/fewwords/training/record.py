@@ -1,17 +1,18 @@
 """`training.jsonl`: one line per evaluation, in order of words seen, flushed to disk before training continues."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
+from fewwords.errors import InputError
 from fewwords.store.files import atomic_write
+from fewwords.store.json_text import parse_json, to_json_text
 
 
 def append_line(path: Path, line: dict[str, Any]) -> None:
     """Add a line and flush it to the disk."""
     with path.open("ab") as file:
-        file.write(json.dumps(line).encode() + b"\n")
+        file.write(to_json_text(line).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -21,8 +22,8 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     lines = []
     for text in path.read_bytes().splitlines(keepends=True) if path.exists() else []:
         try:
-            lines.append(json.loads(text) if text.endswith(b"\n") else None)
-        except ValueError:
+            lines.append(parse_json(text) if text.endswith(b"\n") else None)
+        except InputError:
             continue
     return [line for line in lines if isinstance(line, dict)]
 
@@ -31,4 +32,4 @@ def cut_after(path: Path, words: int) -> None:
     """Drop the lines of more than `words` words, which training from a checkpoint at `words` will write again."""
     kept = [line for line in read_lines(path) if line.get("words", 0) <= words]
     with atomic_write(path) as file:
-        file.writelines(json.dumps(line).encode() + b"\n" for line in kept)
+        file.writelines(to_json_text(line).encode() + b"\n" for line in kept)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fewwords.corpus.token_corpus import Part
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError
 from fewwords.progress import Progress, say
 from fewwords.training.checkpoint import find_checkpoint, read_checkpoint, write_checkpoint
 from fewwords.training.held_out import HeldOut, measure_held_out
@@ -25,10 +25,6 @@ from fewwords.vocabulary import Vocabulary
 
 RECORD = "training.jsonl"
 MOST_RESTORES = 5
-
-
-class DivergedError(Exception):
-    """A run without checkpoints has diverged."""
 
 
 @dataclass
@@ -70,6 +66,7 @@ class Run:
         if _passed(words_before, state.words, interval) or state.words >= trainer.budget:
             started = time.monotonic()
             held_out = self.measure(trainer.settings.dev_words)
+            state.last_perplexity = held_out.perplexity
             if not math.isfinite(held_out.perplexity):
                 return f"the dev perplexity is {held_out.perplexity}"
             is_best = state.best_perplexity is None or held_out.perplexity < state.best_perplexity
@@ -126,7 +123,7 @@ class Run:
         self.trainer.group.wait()
 
     def _go_back(self, fault: str) -> None:
-        """Go back to the last checkpoint, with half the rate; raises InputError after too many tries."""
+        """Go back to the last checkpoint, with half the rate; raises DivergedError after too many tries."""
         trainer = self.trainer
         factor, num_restores = trainer.state.rate_factor / 2, trainer.state.num_restores + 1
         place = f"after {trainer.state.words:,} words {fault}"
@@ -134,10 +131,7 @@ class Run:
         if self.folder is None or path is None:
             raise DivergedError(place)
         if num_restores > MOST_RESTORES:
-            raise InputError(
-                f"{place}, though the rate was halved {MOST_RESTORES} times; start over with `force` and a lower "
-                "`learning_rate`, a lower `clip`, or `bias_start` unigram"
-            )
+            raise DivergedError(f"{place}, though the rate was halved {MOST_RESTORES} times")
         trainer.restore(read_checkpoint(path))
         trainer.state.rate_factor, trainer.state.num_restores = factor, num_restores
         if trainer.group.is_first:

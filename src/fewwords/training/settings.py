@@ -133,13 +133,6 @@ class TrainingSettings:
         """The settings for a JSON file."""
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, values: Any) -> "TrainingSettings":
-        """The reverse of `to_json`; raises InputError for unknown or missing settings."""
-        if not isinstance(values, dict) or set(values) != {field.name for field in fields(cls)}:
-            raise InputError("the training settings are not those of this version; start over with `force`")
-        return cls(**values)
-
 
 # Recipes by name, as changes to the defaults of ModelSettings and TrainingSettings.
 PRESETS: dict[PresetName, dict[str, Any]] = {

@@ -19,7 +19,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """The result of a run: `dev_perplexity` is that of the best weights, in `folder`, on the whole dev part."""
+    """The result of a run: `dev_perplexity` is that of the best weights, in `folder`, on the whole dev part.
+
+    `diverged` says what went wrong in a run that diverged; its best weights are those before.
+    """
 
     folder: Path
     variant: str
@@ -35,4 +38,10 @@ class TrainingSummary:
     gap_std: float
     seconds: float
     words_per_second: float
+    diverged: str | None = None
     trials: tuple[Trial, ...] = ()
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether the model predicts worse than a uniform guess over its vocabulary, or nothing at all."""
+        return not self.dev_perplexity <= self.vocabulary_size

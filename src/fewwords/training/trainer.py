@@ -17,6 +17,7 @@ from fewwords.corpus.batches import Batch, Position
 from fewwords.corpus.token_corpus import Part
 from fewwords.errors import InputError
 from fewwords.models.neural.language_model import LanguageModel
+from fewwords.store.typed import read_object, read_value
 from fewwords.training.checkpoint import Checkpoint
 from fewwords.training.distributed import Group
 from fewwords.training.gradients import clip_gradients
@@ -48,6 +49,12 @@ class RunState:
     stopped_early: bool = False
     loss_level: float | None = None
     lowest_loss_level: float | None = None
+    last_perplexity: float | None = None
+
+    def __post_init__(self) -> None:
+        counts = [value for value in (*vars(self).values(), *self.position) if isinstance(value, int)]
+        if min(counts) < 0 or not 0 < self.rate_factor <= 1:
+            raise InputError("a count of the run is negative, or its rate is not lowered but raised")
 
 
 @dataclass
@@ -153,7 +160,10 @@ class Trainer:
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to a captured run; raises InputError if the number of processes or the model differs."""
-        num_processes = checkpoint.state.get("processes")
+        num_processes, known = checkpoint.state.get("processes"), {each.name for each in fields(RunState)}
+        stored = read_value(dict[str, Any], checkpoint.state.get("run"), "run")
+        # older versions wrote one more number
+        state = read_object(RunState, {name: value for name, value in stored.items() if name in known})
         if num_processes != self.group.size:
             raise InputError(
                 f"the checkpoint is of a run with {num_processes} processes, this one has {self.group.size}; "
@@ -162,11 +172,12 @@ class Trainer:
         load_weights(self.model, checkpoint.weights)
         self.optimiser.load_state_tensors(checkpoint.optimiser)
         self.optimiser.zero_gradients()
-        self.noise_generator.set_state(checkpoint.random[f"noise.{self.group.rank}"])
-        self._set_dropout_state(checkpoint.random[f"dropout.{self.group.rank}"])
-        known = {each.name for each in fields(RunState)}  # older versions wrote one more number
-        run = {name: value for name, value in checkpoint.state["run"].items() if name in known}
-        self.state = RunState(**{**run, "position": tuple(run["position"])})
+        try:
+            self.noise_generator.set_state(checkpoint.random[f"noise.{self.group.rank}"])
+            self._set_dropout_state(checkpoint.random[f"dropout.{self.group.rank}"])
+        except (KeyError, RuntimeError, TypeError) as error:
+            raise InputError(f"the checkpoint's random states are damaged ({error}); start over with `force`") from None
+        self.state = state
         self.watch = LossWatch(self.settings.divergence, self.state.loss_level, self.state.lowest_loss_level)
         self._batches = self._batches_from_here()
 

@@ -6,15 +6,17 @@ in `tuning.json`, so that an interrupted search continues where it stopped.
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fewwords.corpus.token_corpus import Part
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.progress import say
 from fewwords.store.files import read_json, write_json
-from fewwords.training.run import DivergedError, Run
+from fewwords.store.json_text import parse_json, to_json_text
+from fewwords.store.typed import read_object
+from fewwords.training.run import Run
 from fewwords.training.settings import PAPER_RATES, TrainingSettings
 from fewwords.training.summary import Trial
 from fewwords.training.trainer import Trainer
@@ -47,9 +49,9 @@ def try_rates(
     path = None if folder is None else folder / RECORD
     known: dict[float, Trial] = {}
     if path is not None and path.exists():
-        record = read_json(path)
-        if isinstance(record, dict) and record.get("about") == about and record.get("words") == words:
-            known = {trial["learning_rate"]: Trial(**trial) for trial in record["trials"]}
+        record = _read_record(path)
+        if record.about == parse_json(to_json_text(about)) and record.words == words:
+            known = {trial.learning_rate: trial for trial in record.trials}
     trials: list[Trial] = []
     for rate in rates:
         trial = known.get(rate)
@@ -67,11 +69,27 @@ def try_rates(
     return trials
 
 
+@dataclass(frozen=True)
+class _Record:
+    """What `tuning.json` says."""
+
+    about: Any
+    words: int
+    trials: tuple[Trial, ...]
+
+
+def _read_record(path: Path) -> _Record:
+    try:
+        return read_object(_Record, read_json(path))
+    except InputError as error:
+        raise InputError(f"{path}: {error}; start over with `force`") from None
+
+
 def best_rate(trials: Iterable[Trial]) -> float:
-    """The rate with the lowest dev perplexity; raises InputError if every run diverged."""
+    """The rate with the lowest dev perplexity; raises DivergedError if every run diverged."""
     finished = [trial for trial in trials if trial.dev_perplexity is not None]
     if not finished:
-        raise InputError("training diverged at every learning rate; check `clip`, `bias_start` and `loss`")
+        raise DivergedError("training diverged at every learning rate; check `clip`, `bias_start` and `loss`")
     return min(finished, key=lambda trial: trial.dev_perplexity or math.inf).learning_rate
 
 

@@ -5,7 +5,6 @@ or lists separated by blank lines. Kaldi: a line `utterance-1 word word …`, th
 utterance. JSON lines: an object for each hypothesis with `utterance`, `text` and, where there is one, `score`.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fewwords.errors import InputError
+from fewwords.store.json_text import parse_json, to_json_text
 
 Form = Literal["srilm", "kaldi", "json"]
 _KALDI = re.compile(r"(\S+)-(\d+)(?:\s+(.*))?")
@@ -70,7 +70,7 @@ def write_lists(lists: Iterable[NBest], scores: Iterable[list[float]], form: For
                 yield f"{hypothesis.name} {hypothesis.text}"
             else:
                 facts = {**hypothesis.facts, "utterance": each.utterance, "text": hypothesis.text}
-                yield json.dumps({**facts, "lm_score": round(score, 4)}, ensure_ascii=False)
+                yield to_json_text({**facts, "lm_score": round(score, 4)})
 
 
 def _form_of(line: str) -> Form | None:
@@ -107,13 +107,13 @@ def _read_kaldi(line: str, place: str, block: str) -> tuple[str, Hypothesis]:
 
 def _read_json(line: str, place: str, block: str) -> tuple[str, Hypothesis]:
     try:
-        facts = json.loads(line)
-    except (ValueError, RecursionError):
-        raise InputError(f"{place}: not a whole JSON object; one hypothesis per line is expected") from None
+        facts = parse_json(line)
+    except InputError as error:
+        raise InputError(f"{place}: {error}; one hypothesis per line is expected, each a JSON object") from None
     text, score = (facts.get("text"), facts.get("score", 0.0)) if isinstance(facts, dict) else (None, 0.0)
     if not isinstance(text, str):
         raise InputError(f'{place}: has no "text"; expected {{"utterance": …, "text": …, "score": …}}')
-    if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
+    if isinstance(score, bool) or not isinstance(score, (int, float)):
         raise InputError(f'{place}: its "score" is no finite number')
     return str(facts.get("utterance", block)), Hypothesis(text, float(score), facts=facts)
 

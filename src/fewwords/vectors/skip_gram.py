@@ -6,7 +6,6 @@ all slices of all epochs. So there is progress within an epoch, and the disk hol
 Words outside the vocabulary, and `<unk>`, are skipped as in word2vec: the window reaches across them.
 """
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -20,6 +19,7 @@ from fewwords import __version__
 from fewwords.corpus.token_corpus import Part, TokenCorpus
 from fewwords.errors import InputError
 from fewwords.progress import Progress, say
+from fewwords.store.folders import scratch_folder
 from fewwords.vectors.health import measure_health, plural_pairs
 from fewwords.vectors.settings import DEFAULT_VOCABULARY_SIZE, SkipGramSettings
 from fewwords.vectors.word_vectors import WordVectors
@@ -134,7 +134,7 @@ def _train(
     """Train in place; yields after each epoch."""
     keys = _keys(part.vocabulary_size)
     rates = np.linspace(settings.learning_rate, settings.last_learning_rate, settings.epochs * len(slices) + 1).tolist()
-    with tempfile.TemporaryDirectory(prefix="fewwords-vectors-") as folder:
+    with scratch_folder("vectors") as folder:
         path = Path(folder) / "slice.txt"
         for epoch in range(settings.epochs):
             for number, each in enumerate(slices):

@@ -84,6 +84,8 @@ class VectorFile:
             values = np.frombuffer(row.numbers, dtype="<f4").astype(np.float32)
         else:
             try:
+                if b"_" in row.numbers:
+                    raise ValueError("'_' is no digit")  # Python reads 1_0 as 10
                 numbers = [float(number) for number in row.numbers.split()]
             except ValueError as error:
                 raise self._damaged(row.number, f"{row.word!r} has a value that is not a number ({error})") from None
@@ -144,6 +146,8 @@ class VectorFile:
         for number, line in enumerate(iter(lambda: self._stream.readline(LONGEST_LINE + 1), b""), start=first):
             if len(line) > LONGEST_LINE:
                 raise self._damaged(number, f"longer than {LONGEST_LINE:,} bytes; is this a file of word vectors?")
+            if not line.endswith(b"\n"):
+                raise self._damaged(number, "the last line has no line end, so its last number may be cut")
             line = line.rstrip()
             if not line:
                 continue

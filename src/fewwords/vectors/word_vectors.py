@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewwords.errors import InputError, Stage
-from fewwords.store.arrays import ArrayFile, array_shape
+from fewwords.store.arrays import ArrayFile, array_shapes
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 from fewwords.work_folder import vectors_path
 
-_FILE = ArrayFile("vectors", ("values", "has_vector"), {"vocabulary": str, "made_from": dict})
+_FILE = ArrayFile("vectors", ("values", "has_vector"), {"vocabulary": str, "made_from": dict[str, Any]})
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,8 @@ class WordVectors:
     @staticmethod
     def stored_shape(work: str | Path) -> tuple[int, ...] | None:
         """Words and dimensions of the vectors of a work folder, without reading them; None if there are none."""
-        return array_shape(vectors_path(work), "values", _remedy(work))
+        path = vectors_path(work)
+        return array_shapes(path, _remedy(work)).get("values") if path.exists() else None
 
 
 def _remedy(work: str | Path) -> Stage:

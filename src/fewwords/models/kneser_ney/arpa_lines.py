@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fewwords.errors import InputError
+from fewwords.store.files import check_file
 from fewwords.text.decompress import decompress, detect_compression
 
 _CHUNK_BYTES = 1 << 20
@@ -55,12 +56,10 @@ class ArpaLines:
             raise InputError(f"{self.path}: the file is empty; write it again")
 
     def _chunks(self) -> Iterator[bytes]:
-        try:
-            with self.path.open("rb") as file:
-                while chunk := file.read(_CHUNK_BYTES):
-                    yield chunk
-        except FileNotFoundError:
-            raise InputError(f"{self.path}: no such file") from None
+        check_file(self.path)  # it is read twice, the second time for its hash
+        with self.path.open("rb") as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
 
     def _check_kind(self, head: bytes) -> None:
         for magic, kind in _DISGUISES.items():

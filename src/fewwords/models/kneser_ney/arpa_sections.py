@@ -36,7 +36,7 @@ def read_header(lines: ArpaLines) -> list[int]:
         raise lines.error("there is no \\data\\ header; this is not an ARPA file, or its beginning is missing")
     sizes: list[int] = []
     for line in lines:
-        if found := re.fullmatch(rb"ngram\s+(\d+)\s*=\s*(\d+)", line.strip()):
+        if found := re.fullmatch(rb"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})", line.strip()):
             if int(found[1]) != len(sizes) + 1:
                 raise lines.error(f"'{_text(line)}' where the number of {len(sizes) + 1}-grams should be")
             sizes.append(int(found[2]))
@@ -83,6 +83,8 @@ def read_section(
             expected = f"{order + 1}" if is_last else f"{order + 1} or {order + 2}"
             raise lines.error(f"{len(fields)} fields, but a line of {order}-grams has {expected}")
         try:
+            if b"_" in fields[0] or (len(fields) == order + 2 and b"_" in fields[-1]):
+                raise ValueError  # Python reads 1_0 as 10
             log10_probs.append(float(fields[0]))
             log10_backoffs.append(float(fields[order + 1]) if len(fields) == order + 2 else 0.0)
         except ValueError:

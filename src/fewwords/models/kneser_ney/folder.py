@@ -1,13 +1,16 @@
 """The folder of a Kneser-Ney model: `model.safetensors` with the tree, `words.tsv`, `model.json`, perhaps a card."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewwords.errors import InputError
-from fewwords.models.load import register, rules_of
-from fewwords.models.sealed_folder import open_folder, write_folder
+from fewwords.models.kneser_ney.names import order_of
+from fewwords.models.load import register
+from fewwords.models.sealed_folder import ModelFacts, open_folder, write_folder
+from fewwords.store.typed import read_value
 
 if TYPE_CHECKING:
     from fewwords.models.kneser_ney.model import KneserNey
@@ -15,6 +18,38 @@ if TYPE_CHECKING:
 
 FORMAT = "fewwords kneser-ney 1"
 _DTYPES = {"words": np.uint32, "log10_probs": np.float32, "log10_backoffs": np.float32, "children": np.int64}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Estimation:
+    """How a model was estimated; all but the order is unknown of a model from an ARPA file."""
+
+    variant: str
+    order: int
+    interpolate: bool | None = None
+    prune: tuple[int, ...] = ()
+    discounts: tuple[tuple[float, ...], ...] = ()
+    counts_of_counts: tuple[tuple[int, ...], ...] = ()
+    words: int | None = None
+    sentences: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KneserNeyFacts(ModelFacts):
+    """What `model.json` says: `ngrams` of each order, and `settings`, how it was estimated."""
+
+    settings: dict[str, Any]
+    ngrams: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        estimation = read_value(_Estimation, self.settings, "settings")
+        if not estimation.order == order_of(estimation.variant) == len(self.ngrams):
+            raise InputError(
+                f"{len(self.ngrams)} orders of n-grams in a {estimation.variant} of order {estimation.order}"
+            )
+        if min(self.ngrams) < 0 or self.ngrams[0] != self.num_words:
+            raise InputError(f"{self.ngrams[0]} 1-grams of {self.num_words} words, or fewer than 0 of some order")
 
 
 def save_kneser_ney(folder: str | Path, model: "KneserNey", card: str | None = None) -> None:
@@ -45,17 +80,18 @@ def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
     from fewwords.models.kneser_ney.model import KneserNey
     from fewwords.models.kneser_ney.trie import Trie
 
-    facts, vocabulary = open_folder(folder, FORMAT)
+    facts, vocabulary = open_folder(folder, FORMAT, KneserNeyFacts, "model.safetensors")
+    path = folder / "model.safetensors"
     try:
-        arrays = load_file(folder / "model.safetensors")
-        trie = Trie(**{name: arrays[name] for name in _DTYPES}, sizes=tuple(facts["ngrams"]))
+        arrays = load_file(path)
+        if arrays.keys() != _DTYPES.keys():
+            raise ValueError(f"its arrays are not {', '.join(_DTYPES)}")
+        trie = Trie(**arrays, sizes=facts.ngrams)
         _check_trie(trie)
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{folder / 'model.safetensors'}: does not fit model.json ({error})") from None
-    if len(vocabulary) != trie.num_words:
-        raise InputError(f"{folder / 'words.tsv'}: {len(vocabulary):,} words, but the model has {trie.num_words:,}")
-    settings = {name: value for name, value in facts["settings"].items() if name != "variant"}
-    return KneserNey(vocabulary, trie, settings, facts["made_from"], rules_of(facts))
+    except (SafetensorError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: does not fit model.json ({error}); copy the model folder again") from None
+    settings = {name: value for name, value in facts.settings.items() if name != "variant"}
+    return KneserNey(vocabulary, trie, settings, facts.made_from, facts.rules)
 
 
 def _check_trie(trie: "Trie") -> None:

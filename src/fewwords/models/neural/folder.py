@@ -1,13 +1,16 @@
 """A neural model's folder: `model.safetensors`, `codes.safetensors` if coded, `words.tsv`, `model.json`, a card."""
 
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
-from fewwords.models.load import register, rules_of
+from fewwords.models.load import register
 from fewwords.models.neural.variants import ModelSettings
-from fewwords.models.sealed_folder import open_folder, write_folder
+from fewwords.models.sealed_folder import ModelFacts, open_folder, write_folder
+from fewwords.store.arrays import array_shapes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,6 +19,13 @@ if TYPE_CHECKING:
     from fewwords.models.neural.model import NeuralModel
 
 FORMAT = "fewwords model 1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralFacts(ModelFacts):
+    """What `model.json` says."""
+
+    settings: ModelSettings
 
 
 def save_neural(folder: Path, model: "NeuralModel", card: str) -> None:
@@ -51,25 +61,38 @@ def _tensors(network: "LanguageModel") -> "dict[str, Tensor]":
 @register(FORMAT)
 def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
     """Read what `save_neural` wrote; raises InputError if the folder is incomplete or was changed."""
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     from fewwords.models.neural.language_model import LanguageModel
+    from fewwords.models.neural.memory import settings_memory
     from fewwords.models.neural.model import NeuralModel
 
-    facts, vocabulary = open_folder(folder, FORMAT)
-    codes = SparseCodes.load(folder / "codes.safetensors") if "codes.safetensors" in facts["sha256"] else None
+    facts, vocabulary = open_folder(folder, FORMAT, NeuralFacts, "model.safetensors")
+    settings, codes = facts.settings, None
+    if settings.is_coded:
+        needed = {"codes.safetensors", *(["codes.json"] if (folder / "codes.json").exists() else [])}
+        if not needed <= set(facts.sha256):
+            raise InputError(f"{folder / 'model.json'}: does not name {min(needed)}; copy the model folder again")
+        codes = SparseCodes.load(folder / "codes.safetensors")
+    path = folder / "model.safetensors"
+    found = array_shapes(path, "copy the model folder again")
+    # before anything of that size is made, and one layer after another
+    num_base, num_nonzeros = (0, 0) if codes is None else (codes.num_base, len(codes.values))
+    wanted = settings_memory(settings, facts.num_words, num_base, num_nonzeros).parameters
+    stored = sum(map(math.prod, found.values()))
+    if wanted != stored or settings.num_layers > len(found):
+        raise _unfit(path, f"{stored:,} numbers in {len(found):,} arrays, not {wanted:,}")
     try:
-        network = LanguageModel(ModelSettings.from_json(facts["settings"]), facts["num_words"], codes)
+        network = LanguageModel(settings, facts.num_words, codes)
     except InputError as error:
         raise InputError(f"{folder / 'model.json'}: {error}") from None
-    path = folder / "model.safetensors"
-    try:
-        state = load_file(path, device=str(device))
-        unexpected = network.to(device).load_state_dict(state, strict=False).unexpected_keys
-    except (SafetensorError, RuntimeError) as error:
-        raise InputError(f"{path}: does not fit model.json ({error})") from None
-    missing = set(_tensors(network)) - set(state)
-    if missing or unexpected:
-        raise InputError(f"{path}: does not fit model.json ({sorted(missing)[:1] + unexpected[:1]})")
-    return NeuralModel(network.eval(), vocabulary, codes, rules_of(facts), facts["made_from"])
+    expected = {name: tuple(tensor.shape) for name, tensor in _tensors(network).items()}
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            raise _unfit(path, f"{name} has the shape {found.get(name)}, not {expected.get(name)}")
+    network.to(device).load_state_dict(load_file(path, device=str(device)), strict=False)  # tied arrays are there once
+    return NeuralModel(network.eval(), vocabulary, codes, facts.rules, facts.made_from)
+
+
+def _unfit(path: Path, why: str) -> InputError:
+    return InputError(f"{path}: does not fit model.json ({why}); copy the model folder again")

@@ -76,9 +76,9 @@ class RecurrentEncoder(BaseEncoder):
     def num_numbers(cls, settings: ModelSettings) -> int:
         """gates (C E + C^2 + 2 C) for each layer, and the learned start."""
         size = settings.hidden_size
-        inputs = [settings.embedding_size, *[size] * (settings.num_layers - 1)]
+        inputs = settings.embedding_size + (settings.num_layers - 1) * size
         start = len(cls.state_letters) * settings.num_layers * size if settings.boundary == "paper" else 0
-        return sum(cls.num_gates * (size * wide + size**2 + 2 * size) for wide in inputs) + start
+        return cls.num_gates * (size * inputs + settings.num_layers * (size**2 + 2 * size)) + start
 
     @classmethod
     def num_second_biases(cls, settings: ModelSettings) -> int:

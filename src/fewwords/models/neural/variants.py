@@ -5,7 +5,7 @@ output (tied), which costs no perplexity and halves the base; the rows of the pa
 paper.
 """
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fewwords.errors import InputError
@@ -73,13 +73,6 @@ class ModelSettings:
     def to_json(self) -> dict[str, Any]:
         """The settings for a JSON file."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: Any) -> "ModelSettings":
-        """The reverse of `to_json`; raises InputError for unknown settings."""
-        if not isinstance(values, dict) or not set(values) <= {field.name for field in fields(cls)}:
-            raise InputError("the settings are not those of a neural model of this version; train it again")
-        return cls(**values)
 
 
 VARIANTS: dict[str, ModelSettings] = {
