@@ -37,7 +37,7 @@ from fewwords.vocabulary import NUM_SPECIAL
     ],
 )
 def test_what_was_typed(text: str, words: tuple[str, ...], prefix: str) -> None:
-    assert Reader(TextRules()).typed(text) == Typed(words, prefix)
+    assert Reader(TextRules()).typed(text) == Typed(words, prefix, len(prefix))
 
 
 def test_suggestions_are_the_most_probable_words(model: TextModel) -> None:

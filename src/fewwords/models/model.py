@@ -65,6 +65,20 @@ class Model(ABC):
         """What the same model would store without codes."""
         return None
 
+    @property
+    def parts(self) -> "tuple[Model, ...]":
+        """The models that this one is made of: itself, or the components of a mixture."""
+        return (self,)
+
+    @property
+    def context_words(self) -> int | None:
+        """How many of the last words decide the state; None where all of a sentence's do."""
+        return None
+
+    def word_vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """The vectors that the model reads these words as, [n, size]; None for a model without vectors."""
+        return None
+
     @abstractmethod
     def start(self) -> State:
         """The state at the start of a sentence."""

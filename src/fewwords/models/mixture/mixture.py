@@ -53,6 +53,17 @@ class Mixture(Model):
         """Whether `</s>` is among the targets."""
         return self.components[0].predicts_end
 
+    @property
+    def parts(self) -> tuple[Model, ...]:
+        """The components, those of mixtures among them included."""
+        return tuple(part for component in self.components for part in component.parts)
+
+    @property
+    def context_words(self) -> int | None:
+        """Those of the component that looks back the furthest."""
+        found = [component.context_words for component in self.components]
+        return None if None in found else max(number for number in found if number is not None)
+
     def start(self) -> State:
         """The states of the components at the start of a sentence."""
         return tuple(component.start() for component in self.components)

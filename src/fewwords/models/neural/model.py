@@ -64,6 +64,20 @@ class NeuralModel(Model):
         """What the same model would store without codes."""
         return uncompressed_memory(self.network.settings, self.num_words)
 
+    @property
+    def context_words(self) -> int | None:
+        """As many as the encoder looks back at."""
+        return self.network.encoder.context_words
+
+    @torch.no_grad()
+    def word_vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Rows of the embedding, computed from codes and base where it is coded, [n, size]."""
+        self.check_ids(ids)
+        found: NDArray[np.float32] = (
+            self.network.embedding.vectors(torch.from_numpy(ids).to(self._device)).cpu().numpy()
+        )
+        return found
+
     @torch.no_grad()
     def start(self) -> State:
         """The encoder's state at the start of a sentence."""
