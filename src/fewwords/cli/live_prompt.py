@@ -128,7 +128,7 @@ class LivePrompt:
 def show_answer(answer: Answer, k: int, width: int) -> StyleAndTextTuples:
     """What stands below the line, no wider than `width`: suggestions with their keys, words typed, what the keys do."""
     shown: StyleAndTextTuples = []
-    column = max(1, min(WIDEST_WORD, width - 12))
+    column = max(1, min(WIDEST_WORD, width - 10))
     for number in range(k):  # always as many lines, so that nothing jumps
         if number < len(answer.suggestions):
             found = answer.suggestions[number]
@@ -136,7 +136,7 @@ def show_answer(answer: Answer, k: int, width: int) -> StyleAndTextTuples:
             shown += [
                 ("class:key", f" {key:<4}"),
                 ("", _fit(found.text, column)),
-                ("class:dim", f" {found.probability:.3f}"),
+                ("class:dim", f" {_short(found.probability)}"),
             ]
         shown.append(("", "\n"))
     return [*shown, *_words(answer.scores, width), ("", "\n"), ("class:dim", _help(k, width))]
@@ -175,6 +175,6 @@ def _fit(text: str, width: int) -> str:
 
 def _help(k: int, width: int) -> str:
     """What the keys do, as much of it as fits."""
-    others = f" · F2 to F{k} or Esc 2 to {k}: another" if k > 1 else ""
+    others = f" · F2-F{k} or Esc 2-{k}: another" if k > 1 else ""
     texts = (f" Tab: first word{others} · Enter: next line · Ctrl-D: end", " Tab: take · Ctrl-D: end", "")
     return next(text for text in texts if len(text) <= width)

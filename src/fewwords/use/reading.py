@@ -15,7 +15,7 @@ from fewwords.text.sentences import SentenceSplitter
 from fewwords.text.words import fold_number, split_words
 
 MOST_TYPES = 1_000_000  # words that are remembered
-MOST_CHARACTERS = 20_000  # of the text before the cursor that are looked at; no sentence is as long
+MOST_CHARACTERS = 6_000  # of the text before the cursor that are looked at; hardly a sentence is as long
 _STEP = MOST_CHARACTERS // 2
 _BLANK = re.compile(r"\s")
 
@@ -66,7 +66,7 @@ class Reader:
         return Typed((*words, *map(self.fold, whole)), prefix, _length_typed(chunk, prefix))
 
     def chunk(self, chunk: str) -> list[str]:
-        """The words of a text without blanks, of which the recogniser of speech makes one: `Mary's` is two."""
+        """The words of a text without blanks: `Mary's` is two."""
         _check_text(chunk)
         return [self.fold(word) for word in split_words(clean_chunk(chunk))]
 

@@ -34,7 +34,7 @@ _LARGEST_LOG10 = 300
 _REMEMBERED_STATES = 64
 _REMEMBERED_ROWS = 4  # of ln p of all words
 _CONTEXTS_AT_ONCE = 64
-_FEW_WORDS = 4
+_FEW_WORDS = 16  # fewer are scored from the states that suggestions have left
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,10 @@ class TextModel:
 
     def __contains__(self, word: str) -> bool:
         return self._reader.fold(word) in self.vocabulary
+
+    def words_of(self, chunk: str) -> list[str]:
+        """The words, as the vocabulary has them, of a text without blanks: `Mary's` is two."""
+        return self._reader.chunk(chunk)
 
     def start(self) -> State:
         """The state at the start of a sentence."""
