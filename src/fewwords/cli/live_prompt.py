@@ -5,6 +5,7 @@ a key behind. Taking a suggestion waits for the answer about the text as it is.
 """
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from prompt_toolkit.application import Application
@@ -12,11 +13,9 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History, InMemoryHistory
-from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import BufferControl, Dimension, FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.layout.processors import BeforeInput
-from prompt_toolkit.output import Output
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
@@ -41,13 +40,11 @@ class Answer:
 
 
 class LivePrompt:
-    """Reads one line after another; `input` and `output` are the terminal unless others are given."""
+    """Reads one line after another from the terminal."""
 
-    def __init__(
-        self, model: TextModel, k: int = 5, *, input: Input | None = None, output: Output | None = None
-    ) -> None:
+    def __init__(self, model: TextModel, k: int = 5) -> None:
         self.model, self.k = model, min(k, MOST_SUGGESTIONS)
-        self._input, self._output = input, output
+        self._thread = ThreadPoolExecutor(1)
         self._history: History = InMemoryHistory()
         self.answer = self._ask("")
 
@@ -69,8 +66,6 @@ class LivePrompt:
             key_bindings=self._keys(buffer),
             style=STYLE,
             erase_when_done=True,
-            input=self._input,
-            output=self._output,
         )
         return self._app.run(pre_run=lambda: self._start(buffer, changed))
 
@@ -84,7 +79,7 @@ class LivePrompt:
             changed.clear()
             try:
                 text = buffer.document.text_before_cursor
-                self.answer = await asyncio.get_running_loop().run_in_executor(None, self._ask, text)
+                self.answer = await asyncio.get_running_loop().run_in_executor(self._thread, self._ask, text)
             except Exception as error:
                 self._app.exit(exception=error)
                 return
@@ -147,7 +142,9 @@ def _words(scores: list[WordScore], width: int) -> StyleAndTextTuples:
     if not scores:
         return []
     told = f" perplexity {perplexity_of(scores):,.1f} "
-    left = width - 1 - len(told)
+    left = width - len(told)
+    if left < 0:
+        return []
     parts: StyleAndTextTuples = []
     for score in reversed(scores):
         probability = 10**score.log10_prob

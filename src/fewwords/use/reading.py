@@ -109,4 +109,6 @@ def _length_typed(chunk: str, prefix: str) -> int:
     """How many of the last characters of a chunk became the prefix."""
     if chunk.endswith(prefix):
         return len(prefix)
-    return next((length for length in range(len(chunk)) if clean_chunk(chunk[-length:]) == prefix), len(chunk))
+    return next(
+        (length for length in range(len(chunk)) if clean_chunk(chunk[len(chunk) - length :]) == prefix), len(chunk)
+    )
