@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fewwords.errors import InputError
+from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
 from fewwords.use import nearest
 from fewwords.use.text_model import TextModel
@@ -52,8 +53,6 @@ def test_words_without_neighbours(coded: TextModel) -> None:
 
 @pytest.fixture(scope="module")
 def coded_folder(coded: TextModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from fewwords.models.neural.folder import save_neural
-
     folder = tmp_path_factory.mktemp("coded") / "lstm"
     save_neural(folder, coded.model, "a model")
     return folder

@@ -162,8 +162,8 @@ def rescore(
 
 
 def _lines(path: Path) -> Iterator[str]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; check the path")
+    if not path.exists() or path.is_dir():
+        raise InputError(f"{path}: {'a folder, not a' if path.is_dir() else 'no such'} file; check the path")
     with path.open(encoding="utf-8", errors="replace") as file:
         yield from file
 
