@@ -123,7 +123,7 @@ class LivePrompt:
 def show_answer(answer: Answer, k: int, width: int) -> StyleAndTextTuples:
     """What stands below the line, no wider than `width`: suggestions with their keys, words typed, what the keys do."""
     shown: StyleAndTextTuples = []
-    column = max(1, min(WIDEST_WORD, width - 10))
+    column = max(1, min(WIDEST_WORD, width - 11))
     for number in range(k):  # always as many lines, so that nothing jumps
         if number < len(answer.suggestions):
             found = answer.suggestions[number]
