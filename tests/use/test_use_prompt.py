@@ -167,7 +167,7 @@ def test_lines_one_after_another(
 @pytest.mark.parametrize("k", [1, 5, MOST_SUGGESTIONS])
 def test_the_screen_is_never_too_narrow(width: int, k: int) -> None:
     words = ["日本語", "a", "extraordinarily" * 3, "naïve", "é"]
-    found = [Suggestion(word, word, word, 0.25 / 10 ** (4 * number), 0) for number, word in enumerate(words)]
+    found = [Suggestion(word, word, word, 0.3 / 10 ** (4 * number), 0) for number, word in enumerate(words)]
     scores = [WordScore(word, -number, number == 2) for number, word in enumerate(words * 3)]
     lines = fragment_list_to_text(show_answer(Answer("", found[:k], scores), k, width)).split("\n")
     assert len(lines) == k + 2
@@ -175,10 +175,10 @@ def test_the_screen_is_never_too_narrow(width: int, k: int) -> None:
         assert max(map(get_cwidth, lines)) <= width
         assert lines[0].startswith(" Tab 日")
     if width >= 80:
-        assert lines[0].split() == ["Tab", "日本語", ".25"]
+        assert lines[0].split() == ["Tab", "日本語", ".30"]
         assert "Ctrl-D" in lines[-1]
         assert lines[-2].split()[:2] == ["perplexity", f"{perplexity_of(scores):,.1f}"]
-        assert (k < 2) or (f"F2-F{k}" in lines[-1] and lines[1].split() == ["F2", "a", "2e-5"])
+        assert (k < 2) or (f"F2-F{k}" in lines[-1] and lines[1].split() == ["F2", "a", "3e-5"])
 
 
 class Terminal(io.StringIO):

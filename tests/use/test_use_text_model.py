@@ -116,9 +116,13 @@ class Counting(Model):
         self.inner, self.num_read, self.num_asked = model, 0, 0
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("inner", "num_read", "num_asked", "feed", "feed_all", "log_probs", "log_probs_all"):
+        if name in ("inner", "num_read", "num_asked", "read", "feed", "feed_all", "log_probs", "log_probs_all"):
             return object.__getattribute__(self, name)
         return getattr(self.inner, name)
+
+    def read(self, state: State, words: Sequence[int]) -> State:
+        self.num_read += len(words)
+        return self.inner.read(state, words)
 
     def feed_all(self, states: Sequence[State], words: Sequence[int]) -> list[State]:
         self.num_read += len(words)

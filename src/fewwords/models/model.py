@@ -95,6 +95,12 @@ class Model(ABC):
         """The state after one more word."""
         return self.feed_all([state], [word])[0]
 
+    def read(self, state: State, words: Sequence[int]) -> State:
+        """The state after several words more."""
+        for word in words:
+            state = self.feed(state, word)
+        return state
+
     def log_probs(self, state: State) -> NDArray[np.float32]:
         """ln p of every word of the vocabulary as the next one, [V]."""
         row: NDArray[np.float32] = self.log_probs_all([state])[0]

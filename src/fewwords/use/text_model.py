@@ -207,8 +207,12 @@ class TextModel:
         """The state after some words, from the longest start of them that is remembered."""
         context = self._context(words)
         known, state = self._states.longest_start(context) or ((), self.model.start())
-        for word in context[len(known) :]:
-            state = self.model.feed(state, self.vocabulary.ids.get(word, UNKNOWN_ID))
+        new = self.vocabulary.encode(context[len(known) :])
+        if len(new) > _FEW_WORDS:
+            state = self.model.read(state, new)
+        else:  # as somebody types them: then the last bits are the same, too
+            for word in new:
+                state = self.model.feed(state, word)
         self._states.keep(context, state)
         return state
 

@@ -73,6 +73,10 @@ class Mixture(Model):
         fed = [component.feed_all([state[place] for state in states], words) for place, component in self._numbered]
         return list(zip(*fed))
 
+    def read(self, state: State, words: Sequence[int]) -> State:
+        """The states of the components after several words more."""
+        return tuple(component.read(part, words) for component, part in zip(self.components, state))
+
     def log_probs_all(self, states: Sequence[State]) -> NDArray[np.float32]:
         """ln p of every word of the vocabulary as the next one, [states, V]."""
         log_probs = [component.log_probs_all([state[place] for state in states]) for place, component in self._numbered]

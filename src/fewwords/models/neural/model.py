@@ -96,6 +96,15 @@ class NeuralModel(Model):
         return [tuple(part[:, place : place + 1].clone() for part in after) for place in range(len(states))]
 
     @torch.no_grad()
+    def read(self, state: State, words: Sequence[int]) -> State:
+        """The state after several words more, which go through the network together."""
+        self.check_ids(words)
+        for first in range(0, len(words), BATCH_WORDS):
+            ids = torch.tensor(words[first : first + BATCH_WORDS], device=self._device)[:, None]
+            state = self.network.encoder(self.network.embedding(ids), state)[1]
+        return tuple(part.clone() for part in state)
+
+    @torch.no_grad()
     def log_probs_all(self, states: Sequence[State]) -> NDArray[np.float32]:
         """ln p of every word of the vocabulary as the next one, [states, V]."""
         if not states:
