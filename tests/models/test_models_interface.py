@@ -96,6 +96,41 @@ def test_many_states_at_once_are_the_same_as_one_by_one(model: Model) -> None:
     assert model.log_probs_all([]).shape == (0, SIZE)
 
 
+def test_many_words_at_once_are_the_same_as_one_by_one(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fewwords.models.neural.model.BATCH_WORDS", 3)
+    words = [3, 4, 5, 6, 7, 13, 12, 3]
+    state = model.start()
+    for word in words:
+        state = model.feed(state, word)
+    found = model.read(model.start(), words)
+    np.testing.assert_allclose(model.log_probs(found), model.log_probs(state), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(model.log_probs(model.read(state, [])), model.log_probs(state))
+
+
+def test_only_the_last_words_decide_the_state(model: Model) -> None:
+    most = model.context_words
+    if most is None:
+        assert not np.allclose(*(model.log_probs(model.read(model.start(), [word, *[5] * 3])) for word in (3, 4)))
+        return
+    words = [3, 4, 5, 6, 7, 8][:most]
+    after = (model.log_probs(model.read(model.start(), [*before, *words])) for before in ([], [9, 10], [3]))
+    first, *others = after
+    for other in others:
+        np.testing.assert_allclose(other, first, rtol=1e-6)
+
+
+def test_word_vectors_are_what_the_model_reads(model: Model) -> None:
+    ids = np.array([3, 13, 0, 3])
+    for part in model.parts:
+        rows = part.word_vectors(ids)
+        if isinstance(part, NeuralModel):
+            table = part.network.embedding_table.detach().numpy()
+            dense = table if len(table) == SIZE else part.codes.to_csr() @ table  # type: ignore[union-attr]
+            np.testing.assert_allclose(rows, dense[ids], rtol=1e-5)
+        else:
+            assert rows is None
+
+
 def test_a_state_is_a_value(model: Model) -> None:
     state = model.feed(model.start(), 5)
     before = model.log_probs(state).copy()

@@ -10,8 +10,10 @@ import torch
 from fewwords.codes.controls import random_codes
 from fewwords.corpus import TokenCorpus, prepare
 from fewwords.models.kneser_ney import estimate
+from fewwords.models.mixture.folder import save_mixture
 from fewwords.models.mixture.mixture import Mixture
 from fewwords.models.model import Model
+from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import settings_of
@@ -68,6 +70,23 @@ KINDS: dict[str, Callable[[TokenCorpus], Model]] = {
 @pytest.fixture(scope="session", params=KINDS)
 def model(request: pytest.FixtureRequest, corpus: TokenCorpus) -> TextModel:
     return TextModel(KINDS[request.param](corpus))
+
+
+@pytest.fixture(scope="session")
+def model_folder(model: TextModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model of each kind."""
+    return _save(model.model, tmp_path_factory.mktemp("models"))
+
+
+def _save(model: Model, place: Path) -> Path:
+    if isinstance(model, NeuralModel):
+        save_neural(place / "neural", model, "a model")
+        return place / "neural"
+    if isinstance(model, Mixture):
+        save_mixture(place / "mix", model, [_save(part, place) for part in model.components], "a mix")
+        return place / "mix"
+    model.save(place / "kn")  # type: ignore[attr-defined]
+    return place / "kn"
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,20 @@
 """Text in and text out, for a model of any kind: scores against the model, suggestions against all of its probabilities."""
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from fewwords.corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.models.model import Model, State
 from fewwords.text.rules import TextRules
-from fewwords.use.reading import Reader, Typed
+from fewwords.use.reading import MOST_CHARACTERS, Reader, Typed
 from fewwords.use.sample import draw
 from fewwords.use.suggest import top_words
 from fewwords.use.text_model import TextModel
@@ -37,7 +41,7 @@ from fewwords.vocabulary import NUM_SPECIAL
     ],
 )
 def test_what_was_typed(text: str, words: tuple[str, ...], prefix: str) -> None:
-    assert Reader(TextRules()).typed(text) == Typed(words, prefix)
+    assert Reader(TextRules()).typed(text) == Typed(words, prefix, len(prefix))
 
 
 def test_suggestions_are_the_most_probable_words(model: TextModel) -> None:
@@ -57,6 +61,119 @@ def test_completions_are_the_most_probable_words_that_begin_so(model: TextModel)
         assert [each.word for each in found] == wanted
         assert all(each.text.startswith(text[-len(prefix) :]) for each in found)
     assert model.suggest("the zzz") == []
+
+
+def test_several_texts_at_once(model: TextModel) -> None:
+    texts = [
+        "The cat ",
+        "A dog saw ",
+        "the old man's f",
+        "Mary l",
+        "",
+        "The cat ",
+        "zzz",
+        "Good. A",
+        "The cat saw the o",
+    ]
+    for one, together in zip((TextModel(model.model).suggest(text, 4) for text in texts), model.suggest_all(texts, 4)):
+        assert [(each.text, each.insert, each.replaces) for each in together] == [
+            (each.text, each.insert, each.replaces) for each in one
+        ]
+        assert [each.probability for each in together] == pytest.approx([each.probability for each in one], rel=1e-4)
+    assert model.suggest_all([]) == []
+
+
+def test_more_texts_than_are_read_together(model: TextModel) -> None:
+    words = model.vocabulary.words[NUM_SPECIAL:]
+    texts = [f"the {first} {second} " for first in words[:12] for second in words[:12] if first.isalpha()]
+    found = model.suggest_all(texts, 1)
+    assert len(texts) > 64
+    assert [each[0].word for each in found] == [model.suggest(text, 1)[0].word for text in texts]
+
+
+def test_scores_so_far_are_those_of_the_sentence(model: TextModel) -> None:
+    fresh = TextModel(model.model)
+    for text, words in (
+        ("The cat saw the", "the cat saw"),
+        ("The cat saw the old man's food, and it ", "the cat saw the old man's food, and it"),
+        ("The cat saw a zebra ", "the cat saw a zebra"),
+        ("A dog ", "a dog"),
+        ("A do", "a"),
+        ("It is good. Mary liked ", "mary liked"),
+        ("the cat " * 30, "the cat " * 30),
+        ("", ""),
+    ):
+        expected = model.full_scores(words, end=False)
+        found = fresh.scores_so_far(text)
+        assert [(each.word, each.is_unknown) for each in found] == [(each.word, each.is_unknown) for each in expected]
+        assert [each.log10_prob for each in found] == pytest.approx([each.log10_prob for each in expected], abs=1e-4)
+
+
+class Counting(Model):
+    """A model that counts the words that it reads."""
+
+    def __init__(self, model: Model) -> None:
+        self.inner, self.num_read, self.num_asked = model, 0, 0
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("inner", "num_read", "num_asked", "read", "feed", "feed_all", "log_probs", "log_probs_all"):
+            return object.__getattribute__(self, name)
+        return getattr(self.inner, name)
+
+    def read(self, state: State, words: Sequence[int]) -> State:
+        self.num_read += len(words)
+        return self.inner.read(state, words)
+
+    def feed_all(self, states: Sequence[State], words: Sequence[int]) -> list[State]:
+        self.num_read += len(words)
+        return self.inner.feed_all(states, words)
+
+    def log_probs_all(self, states: Sequence[State]) -> NDArray[np.float32]:
+        self.num_asked += len(states)
+        return self.inner.log_probs_all(states)
+
+
+Counting.__abstractmethods__ = frozenset()
+
+
+def test_only_what_is_new_is_computed(model: TextModel) -> None:
+    counting = Counting(model.model)
+    typed = TextModel(counting)
+    text = ""
+    for key in "The cat saw the ol":
+        text += key
+        typed.suggest(text)
+        typed.scores_so_far(text)
+    assert counting.num_asked == 5  # before each word, whatever its letters
+    assert counting.num_read == 4 or model.model.context_words is not None
+
+
+def test_a_million_words_are_not_read_at_every_key(model: TextModel) -> None:
+    counting = Counting(model.model)
+    typed = TextModel(counting)
+    text = "the cat saw a dog and " * 170_000
+    typed.suggest(text)
+    assert counting.num_read <= MOST_CHARACTERS
+    for key in "the old m":
+        text += key
+        before = counting.num_read
+        typed.suggest(text)
+        assert counting.num_read - before <= (1 if model.model.context_words is None else model.model.context_words)
+
+
+def test_a_long_context_is_not_cut_where_only_the_last_words_count(model: TextModel) -> None:
+    if model.model.context_words is None:
+        return
+    words = ("the old man found a dog and the cat saw mary 's fish " * 150).split()
+    assert len(" ".join(words)) > MOST_CHARACTERS
+    state = model.start()
+    for word in words:
+        state = model.feed(state, word)
+    log_probs = model.log_probs(state)
+    best = max(range(NUM_SPECIAL, len(model.vocabulary)), key=lambda word: log_probs[word])
+    found = model.suggest(" ".join(words) + " ", 1)[0]
+    assert found.word == model.vocabulary.words[best]
+    assert found.probability == pytest.approx(float(np.exp(log_probs[best])), rel=1e-5)
 
 
 def test_suggestions_are_written_as_people_write(n_gram: TextModel) -> None:
@@ -124,6 +241,12 @@ def test_explanations_need_codes(coded: TextModel, n_gram: TextModel) -> None:
     assert coded.explain(rare).word == rare
     with pytest.raises(InputError, match="no codes"):
         n_gram.explain("cat")
+
+
+def test_a_mixture_explains_by_the_codes_of_its_part(corpus: TokenCorpus, model: TextModel) -> None:
+    if len(model.model.parts) > 1:
+        word = model.vocabulary.words[-1]
+        assert model.explain(word) == TextModel(model.model.parts[0]).explain(word)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, use, vectors
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, use, vectors, words
 from fewwords.cli.wording import error_line, with_flags
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import DivergedError, InputError
@@ -30,7 +30,7 @@ Rare words are said in a few common ones. The pipeline:
              --train----> a language model        work/models   evaluate, mix
              --paper----> tables, figures, report work/report
 
-A trained model is put to use by suggest, score, sample, rescore and info.
+A trained model is put to use by suggest, score, sample, rescore, explain, nearest and info.
 
 Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
 """
@@ -46,7 +46,7 @@ app.command("prepare", cls=corpus.PrepareCommand)(corpus.prepare)
 app.command("corpus", cls=WorkCommand)(corpus.show)
 app.command("vectors", cls=WorkCommand)(vectors.vectors)
 app.command("codes", cls=WorkCommand)(codes.codes)
-app.command("explain")(codes.explain)
+app.command("explain")(words.explain)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("mix")(mix.mix)
@@ -55,6 +55,7 @@ app.command("suggest")(use.suggest)
 app.command("score")(use.score)
 app.command("sample")(use.sample)
 app.command("rescore")(use.rescore)
+app.command("nearest")(words.nearest)
 app.command("info")(use.info)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
@@ -88,9 +89,9 @@ def options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input ends with one line on stderr and exit code 2, diverged training with 1."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # words of any script, on a terminal of whatever encoding
+            stream.reconfigure(errors="replace")  # any bytes in, words of any script out
     if "--debug" in arguments:
         arguments.remove("--debug")
         sys.exit(_run(arguments))

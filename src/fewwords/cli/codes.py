@@ -1,6 +1,5 @@
-"""`fewwords codes` and `fewwords explain`: rare words in a few common ones."""
+"""`fewwords codes`: rare words in a few common ones."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -44,49 +43,6 @@ def codes(
     adam = AdamSettings(**chosen_for(AdamSettings, chosen))
     settings = CodingSettings(**chosen_for(CodingSettings, chosen), adam=adam)
     print_quality(make_codes(work, vocab_size, base_size, settings=settings, jobs=jobs, force=force))
-
-
-def explain(
-    words: Annotated[list[str], typer.Argument(metavar="WORD…", help="Words to say in common ones.")],
-    work: Work = DEFAULT_WORK,
-    vocab_size: Annotated[
-        Optional[int],
-        typer.Option(help="Which codes, where there are several. \\[default: the largest]"),
-    ] = None,
-    base_size: Annotated[
-        Optional[int],
-        typer.Option(help="Which codes, where there are several. \\[default: the largest]"),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object per word instead of text.")] = False,
-    plot: Annotated[
-        Optional[Path],
-        typer.Option(metavar="FILE", help="Also draw the weights over the base words (.png, .svg, .pdf)."),
-    ] = None,
-) -> None:
-    """Say words in a few common ones: `algorithms = 0.42 algorithm + …`.
-
-    \b
-    Examples:
-      fewwords explain algorithms debates --work work
-      fewwords explain algorithm algorithms --work work --plot algorithms.png
-    """
-    from dataclasses import asdict
-
-    from fewwords.codes.explain import explain as explain_word
-    from fewwords.codes.explain import plot_codes
-    from fewwords.codes.make import load_codes
-    from fewwords.corpus import TokenCorpus
-    from fewwords.progress import say
-    from fewwords.store.json_text import to_json_text
-
-    loaded = load_codes(work, vocab_size, base_size)
-    vocabulary = TokenCorpus.open(work).vocabulary(loaded.num_words)
-    explanations = [explain_word(word, loaded, vocabulary) for word in words]
-    for explanation in explanations:
-        print(to_json_text(asdict(explanation)) if json else explanation)
-    if plot is not None:
-        plot_codes(explanations, loaded.num_base, plot)
-        say(f"explain: drawn in {plot}")
 
 
 def print_quality(coded: "CodedVocabulary") -> None:

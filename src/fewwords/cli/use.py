@@ -1,24 +1,14 @@
 """`fewwords suggest`, `score`, `sample`, `rescore` and `info`: a trained model put to use."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
+from fewwords.cli.texts import Json, ModelFolder, Texts, load_model, print_json, texts_or_stdin
 from fewwords.errors import InputError
-from fewwords.store.json_text import to_json_text
-
-if TYPE_CHECKING:
-    from fewwords.use.text_model import TextModel
-
-ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")]
-Texts = Annotated[
-    Optional[list[str]],
-    typer.Argument(metavar="TEXT…", help="Texts; '-' or none: one per line from standard input.", show_default=False),
-]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object per text instead of plain lines.")]
 
 
 def suggest(
@@ -29,21 +19,27 @@ def suggest(
 ) -> None:
     """Suggest the next word of a text, or complete the word under the cursor (a blank at the end begins a new word).
 
-    On a terminal without TEXT it is a prompt: type, and see the suggestions change with every line.
+    On a terminal without TEXT it is a prompt: suggestions change with every key, Tab takes the first, F2 the second.
 
     \b
     Examples:
+      fewwords suggest work/models/lstm-z-w-v50000
       fewwords suggest work/models/lstm-z-w-v50000 "the quick brown "
       fewwords suggest work/models/lstm-z-w-v50000 "the quick brown f" -k 3 --json
       cat lines.txt | fewwords suggest work/models/kn3-v50000
     """
-    loaded = _load(model)
-    for text in _texts(texts, "type some words, and end with Ctrl-D"):
+    from fewwords.cli.prompt import print_suggestions, run_prompt
+
+    loaded = load_model(model)
+    if not texts and not json and sys.stdin.isatty() and sys.stdout.isatty():
+        run_prompt(loaded, k)
+        return
+    for text in texts_or_stdin(texts, "type some words, and end with Ctrl-D"):
         found = loaded.suggest(text, k)
         if json:
-            _print_json({"text": text, "suggestions": [vars(each) for each in found]})
+            print_json({"text": text, "suggestions": [vars(each) for each in found]})
         else:
-            print("\t".join(f"{each.text} {each.probability:.3f}" for each in found), flush=True)
+            print_suggestions(found)
 
 
 def score(
@@ -59,12 +55,12 @@ def score(
       fewwords score work/models/lstm-z-w-v50000 "The cat sat on the mat."
       fewwords score work/models/kn3-v50000 --words < sentences.txt
     """
-    loaded = _load(model)
-    for text in _texts(texts, "type sentences, and end with Ctrl-D"):
+    loaded = load_model(model)
+    for text in texts_or_stdin(texts, "type sentences, and end with Ctrl-D"):
         scores = loaded.full_scores(text)
         total = sum(each.log10_prob for each in scores)
         if json:
-            _print_json({"text": text, "log10_prob": total, "words": [vars(each) for each in scores]})
+            print_json({"text": text, "log10_prob": total, "words": [vars(each) for each in scores]})
             continue
         print(f"{total:.4f}\t{text}", flush=True)
         for each in scores if words else ():
@@ -73,7 +69,14 @@ def score(
 
 def sample(
     model: ModelFolder,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The start of each sentence.", show_default=False)] = "",
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT",
+            help="The start of each sentence; '-': one per line from standard input.",
+            show_default=False,
+        ),
+    ] = "",
     number: Annotated[int, typer.Option("-n", min=1, help="Sentences.")] = 1,
     temperature: Annotated[float, typer.Option(help="Below 1: likelier words; 0: always the best.")] = 1.0,
     top_k: Annotated[Optional[int], typer.Option(help="Draw from so many words. \\[default: all]")] = None,
@@ -82,6 +85,7 @@ def sample(
     ] = None,
     max_words: Annotated[int, typer.Option(help="Words of a sentence at the most.")] = 100,
     seed: Annotated[Optional[int], typer.Option(help="The same seed gives the same sentences.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object per sentence.")] = False,
 ) -> None:
     """Draw sentences from a model.
 
@@ -90,17 +94,21 @@ def sample(
       fewwords sample work/models/lstm-z-w-v50000 -n 5 --temperature 0.8
       fewwords sample work/models/lstm-z-w-v50000 "The history of" --top-p 0.95 --seed 1
     """
-    loaded = _load(model)
-    for place in range(number):
+    loaded = load_model(model)
+    starts = texts_or_stdin(["-"], "type the start of a sentence, and end with Ctrl-D") if text == "-" else [text]
+    for start, place in ((start, place) for start in starts for place in range(number)):
         drawn = loaded.sample(
-            text,
+            start,
             temperature=temperature,
             top_k=top_k,
             top_p=top_p,
             max_words=max_words,
             seed=None if seed is None else seed + place,
         )
-        print(drawn, flush=True)
+        if json:
+            print_json({"text": start, "sentence": drawn, "seed": None if seed is None else seed + place})
+        else:
+            print(drawn, flush=True)
 
 
 def rescore(
@@ -119,6 +127,7 @@ def rescore(
             metavar="FILE", help="Choose the weights that give the fewest word errors against this reference."
         ),
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="JSON lines out, whatever came in.")] = False,
 ) -> None:
     """Put the hypotheses of a recogniser in a new order, best first, in the form that they came in.
 
@@ -137,13 +146,13 @@ def rescore(
 
     form, lists = read_lists(sys.stdin if nbest == "-" else _lines(Path(nbest)), nbest)
     known = {path: read_reference(_lines(path), str(path)) for path in (reference, tune) if path is not None}
-    scores = score_lists(_load(model), lists)
+    scores = score_lists(load_model(model), lists)
     weights = Weights(acoustic_weight, lm_weight, word_bonus)
     if tune is not None:
         weights = tune_weights(lists, scores, known[tune])
         say(f"rescore: tuned: `lm_weight` {weights.lm:g}, `word_bonus` {weights.word_bonus:g}")
     best, ordered = reorder(lists, scores, weights)
-    for line in write_lists(best, ordered, form):
+    for line in write_lists(best, ordered, "json" if json else form):
         print(line)
     for path, said in known.items():
         before, after = count_errors(lists, said), count_errors(best, said)
@@ -153,8 +162,8 @@ def rescore(
 
 
 def _lines(path: Path) -> Iterator[str]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; check the path")
+    if not path.exists() or path.is_dir():
+        raise InputError(f"{path}: {'a folder, not a' if path.is_dir() else 'no such'} file; check the path")
     with path.open(encoding="utf-8", errors="replace") as file:
         yield from file
 
@@ -169,7 +178,7 @@ def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.table import fact_table
 
-    found = _load(model).model
+    found = load_model(model).model
     result = found.made_from.get("result") or {}
     perplexity = result.get("dev_perplexity", result.get("perplexity"))
     facts: dict[str, Any] = {
@@ -184,7 +193,7 @@ def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="
         "dev_perplexity": perplexity,
     }
     if json:
-        _print_json(facts)
+        print_json(facts)
         return
     shown = [(name.replace("_", " "), _shown(value)) for name, value in facts.items() if value is not None]
     result_console().print(fact_table(found.variant, [("folder", str(model)), *shown[1:]]))
@@ -194,27 +203,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
-
-
-def _load(folder: Path) -> "TextModel":
-    from fewwords.use.text_model import load
-
-    return load(folder)
-
-
-def _texts(texts: Iterable[str] | None, invitation: str) -> Iterator[str]:
-    """The texts that were given, or the lines of standard input as they come; a line keeps its blanks at the end."""
-    given = list(texts or [])
-    if given and given != ["-"]:
-        if "-" in given:
-            raise InputError("'-' is standard input, and stands alone; give texts or '-'")
-        yield from given
-        return
-    if sys.stdin.isatty():
-        print(invitation, file=sys.stderr)
-    for line in sys.stdin:
-        yield line.rstrip("\r\n")
-
-
-def _print_json(value: Any) -> None:
-    print(to_json_text(value), flush=True)

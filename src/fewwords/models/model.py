@@ -65,6 +65,20 @@ class Model(ABC):
         """What the same model would store without codes."""
         return None
 
+    @property
+    def parts(self) -> "tuple[Model, ...]":
+        """The models that this one is made of: itself, or the components of a mixture."""
+        return (self,)
+
+    @property
+    def context_words(self) -> int | None:
+        """How many of the last words decide the state; None where all of a sentence's do."""
+        return None
+
+    def word_vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """The vectors that the model reads these words as, [n, size]; None for a model without vectors."""
+        return None
+
     @abstractmethod
     def start(self) -> State:
         """The state at the start of a sentence."""
@@ -80,6 +94,12 @@ class Model(ABC):
     def feed(self, state: State, word: int) -> State:
         """The state after one more word."""
         return self.feed_all([state], [word])[0]
+
+    def read(self, state: State, words: Sequence[int]) -> State:
+        """The state after several words more."""
+        for word in words:
+            state = self.feed(state, word)
+        return state
 
     def log_probs(self, state: State) -> NDArray[np.float32]:
         """ln p of every word of the vocabulary as the next one, [V]."""

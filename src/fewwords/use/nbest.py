@@ -41,6 +41,7 @@ def read_lists(lines: Iterable[str], name: str) -> tuple[Form, list[NBest]]:
     form: Form | None = None
     lists: dict[str, list[Hypothesis]] = {}
     block = 1
+    scored = False
     for number, line in enumerate(lines, 1):
         line = line.strip()
         if not line:
@@ -51,7 +52,14 @@ def read_lists(lines: Iterable[str], name: str) -> tuple[Form, list[NBest]]:
             raise InputError(
                 f"{name}: line {number} is no hypothesis; expected 'ascore lscore nwords words', 'utterance-1 words' or JSON"
             )
-        utterance, hypothesis = _READERS[form](line, f"{name}: line {number}", str(block))
+        place = f"{name}: line {number}"
+        utterance, hypothesis = _READERS[form](line, place, str(block))
+        has_score = "score" in hypothesis.facts
+        if lists and form == "json" and has_score != scored:
+            raise InputError(
+                f'{place}: has {"a" if has_score else "no"} "score", other than the line before; give all or none'
+            )
+        scored = has_score
         lists.setdefault(utterance, []).append(hypothesis)
     if form is None:
         raise InputError(f"{name}: no hypotheses at all; check that this is an n-best list")
@@ -69,7 +77,8 @@ def write_lists(lists: Iterable[NBest], scores: Iterable[list[float]], form: For
             elif form == "kaldi":
                 yield f"{hypothesis.name} {hypothesis.text}"
             else:
-                facts = {**hypothesis.facts, "utterance": each.utterance, "text": hypothesis.text}
+                heard = {"score": hypothesis.acoustic} if hypothesis.acoustic else {}
+                facts = {**heard, **hypothesis.facts, "utterance": each.utterance, "text": hypothesis.text}
                 yield to_json_text({**facts, "lm_score": round(score, 4)})
 
 
@@ -82,10 +91,10 @@ def _form_of(line: str) -> Form | None:
     return "kaldi" if _KALDI.fullmatch(line) else None
 
 
-def _number(text: str) -> float | None:
+def _number(text: str | float) -> float | None:
     try:
         value = float(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return value if math.isfinite(value) else None
 
@@ -113,9 +122,10 @@ def _read_json(line: str, place: str, block: str) -> tuple[str, Hypothesis]:
     text, score = (facts.get("text"), facts.get("score", 0.0)) if isinstance(facts, dict) else (None, 0.0)
     if not isinstance(text, str):
         raise InputError(f'{place}: has no "text"; expected {{"utterance": …, "text": …, "score": …}}')
-    if isinstance(score, bool) or not isinstance(score, (int, float)):
-        raise InputError(f'{place}: its "score" is no finite number')
-    return str(facts.get("utterance", block)), Hypothesis(text, float(score), facts=facts)
+    acoustic = None if isinstance(score, bool) or not isinstance(score, (int, float)) else _number(score)
+    if acoustic is None:
+        raise InputError(f'{place}: its "score" is no finite number; give the log score of the recogniser')
+    return str(facts.get("utterance", block)), Hypothesis(text, acoustic, facts=facts)
 
 
 _READERS = {"srilm": _read_srilm, "kaldi": _read_kaldi, "json": _read_json}

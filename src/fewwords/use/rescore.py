@@ -4,6 +4,7 @@ A hypothesis scores  acoustic_weight * acoustic + lm_weight * log10 p(words) + w
 utterances whose words are known, by trying a grid and keeping the one with the fewest word errors.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -26,6 +27,12 @@ class Weights:
     acoustic: float = 1.0
     lm: float = 1.0
     word_bonus: float = 0.0
+
+    def __post_init__(self) -> None:
+        names = {"acoustic_weight": self.acoustic, "lm_weight": self.lm, "word_bonus": self.word_bonus}
+        for name, value in names.items():
+            if not math.isfinite(value):
+                raise InputError(f"`{name}` {value}: choose a finite number")
 
 
 @dataclass(frozen=True)

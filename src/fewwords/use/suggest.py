@@ -15,14 +15,20 @@ from fewwords.vocabulary import Vocabulary
 class Suggestion:
     """A word of the vocabulary, how it is written at this place, and its probability.
 
-    `text` is what to show; `insert` is what to put in place of the `prefix` that was typed, with a blank before it where one is
-    missing. Probabilities of completions are those of the whole word, given the words before and nothing of the letters.
+    `text` is what to show; `insert` is what to put in place of the last `replaces` characters that were typed: the start of the
+    word, or a blank that does not belong there (before a comma). Where a blank is missing, `insert` begins with it.
+    Probabilities of completions are those of the whole word, given the words before and nothing of the letters.
     """
 
     word: str
     text: str
     insert: str
     probability: float
+    replaces: int
+
+    def take(self, text: str) -> str:
+        """The text that it was made for with this word in it, and a blank where the next word wants one."""
+        return text[: len(text) - self.replaces] + self.insert + " " * blank_between([self.word], "a")
 
 
 def top_words(log_probs: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:
@@ -35,14 +41,19 @@ def top_words(log_probs: NDArray[np.float32], ids: NDArray[np.int64], k: int) ->
 
 
 def write_suggestions(
-    ids: Sequence[int], log_probs: NDArray[np.float32], typed: Typed, vocabulary: Vocabulary, *, after_blank: bool
+    ids: Sequence[int], log_probs: NDArray[np.float32], typed: Typed, vocabulary: Vocabulary, text: str
 ) -> list[Suggestion]:
-    """Words as a person would write them after what was typed; `after_blank`: the text ends in a blank or is empty."""
+    """Words as a person would write them after a text, which was read as `typed`."""
     found = []
+    num_blanks = len(text) - len(text.rstrip())
     for word, log_prob in ((vocabulary.words[index], float(log_probs[index])) for index in ids):
-        text = write_word(word, is_first=not typed.words)
+        written = write_word(word, is_first=not typed.words)
         if typed.prefix:
-            text = typed.prefix + text[len(typed.prefix) :]  # the letters stay as they were typed
-        blank = "" if after_blank or typed.prefix or not blank_between(typed.words, word) else " "
-        found.append(Suggestion(word, text, blank + text, float(np.exp(log_prob))))
+            written = typed.prefix + written[len(typed.prefix) :]  # the letters stay as they were typed
+            blank, replaces = "", typed.prefix_length
+        else:
+            parted = blank_between(typed.words, word)
+            blank = " " if parted and not num_blanks else ""
+            replaces = num_blanks if typed.words and not parted else 0
+        found.append(Suggestion(word, written, blank + written, float(np.exp(log_prob)), replaces))
     return found

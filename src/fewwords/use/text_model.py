@@ -6,11 +6,9 @@ the array of `log_probs` is natural.
 """
 
 import math
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,16 +18,23 @@ from fewwords.errors import InputError
 from fewwords.models.load import load as load_model
 from fewwords.models.model import Model, State
 from fewwords.text.join import join_words
+from fewwords.use.nearest import nearest_words
 from fewwords.use.reading import Reader, Typed
+from fewwords.use.remembered import Remembered, common_length
 from fewwords.use.sample import MOST_WORDS, check_sampling, sample_words
 from fewwords.use.suggest import Suggestion, top_words, write_suggestions
 from fewwords.vocabulary import END, UNKNOWN_ID, Vocabulary
 
 if TYPE_CHECKING:
     from fewwords.codes.explain import Explanation
+    from fewwords.codes.sparse_codes import SparseCodes
 
 _LN_10 = math.log(10)
+_LARGEST_LOG10 = 300
 _REMEMBERED_STATES = 64
+_REMEMBERED_ROWS = 4  # of ln p of all words
+_CONTEXTS_AT_ONCE = 64
+_FEW_WORDS = 16  # fewer are scored from the states that suggestions have left
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,12 @@ class WordScore:
     is_unknown: bool
 
 
+def perplexity_of(scores: Sequence[WordScore]) -> float:
+    """The perplexity of scored words, at least one."""
+    mean: float = math.fsum(each.log10_prob for each in scores) / len(scores)
+    return math.inf if mean < -_LARGEST_LOG10 else 10**-mean
+
+
 class TextModel:
     """Any model, with text in and text out. Threads can share one."""
 
@@ -48,16 +59,31 @@ class TextModel:
         self.model = model
         self._reader = Reader(model.rules)
         # what was typed a moment ago is most of what is typed now
-        self._states: OrderedDict[tuple[str, ...], State] = OrderedDict()
-        self._lock = Lock()
+        self._states = Remembered[State](_REMEMBERED_STATES)
+        self._rows = Remembered[NDArray[np.float32]](_REMEMBERED_ROWS)
+        self._scores = Remembered[tuple[WordScore, ...]](1)
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The words by rank."""
         return self.model.vocabulary
 
+    @property
+    def codes(self) -> "SparseCodes":
+        """The codes of the model, or of the first component that has some; raises InputError where there are none."""
+        found = next((part.codes for part in self.model.parts if part.codes is not None), None)
+        if found is None:
+            raise InputError(
+                f"{self.model.variant}: has no codes to explain words with; choose a coded model (lstm-z-w)"
+            )
+        return found
+
     def __contains__(self, word: str) -> bool:
         return self._reader.fold(word) in self.vocabulary
+
+    def words_of(self, chunk: str) -> list[str]:
+        """The words, as the vocabulary has them, of a text without blanks: `Mary's` is two."""
+        return self._reader.chunk(chunk)
 
     def start(self) -> State:
         """The state at the start of a sentence."""
@@ -77,6 +103,7 @@ class TextModel:
 
     def full_scores_all(self, sentences: Iterable[str], *, end: bool = True) -> list[list[WordScore]]:
         """The same for several sentences, which is faster than one by one."""
+        sentences = _several(sentences)
         cut = [[word for words in self._reader.sentences(sentence) for word in words] for sentence in sentences]
         ids = [np.array(self.vocabulary.encode(words), np.int64) for words in cut]
         found = []
@@ -94,6 +121,28 @@ class TextModel:
         """The same for several sentences, which is faster than one by one."""
         return [math.fsum(each.log10_prob for each in scores) for scores in self.full_scores_all(sentences, end=end)]
 
+    def scores_so_far(self, text: str) -> list[WordScore]:
+        """The scores of the whole words of the sentence under way at the end of a text.
+
+        Those of the last call are remembered, so that after a word more only that one is computed.
+        """
+        words = self._reader.typed(text).words
+        before, known = self._scores.last() or ((), ())
+        scores = list(known[: common_length(before, words)])
+        missing = range(len(scores), len(words))
+        ids = self.vocabulary.encode(words)
+        if len(missing) > _FEW_WORDS:
+            ((_, log_probs),) = self.model.score_sentences([np.array(ids, np.int64)])
+            found = log_probs[missing.start :].tolist()
+        else:
+            found = [float(self._log_probs(words[:place])[ids[place]]) for place in missing]
+        scores += [
+            WordScore(words[place], log_prob / _LN_10, ids[place] == UNKNOWN_ID)
+            for place, log_prob in zip(missing, found)
+        ]
+        self._scores.keep(words, tuple(scores))
+        return scores
+
     def perplexity(self, text: str) -> float:
         """The perplexity of a text, over its words and, where the model predicts it, `</s>`, with `<unk>` counted as a word."""
         from fewwords.evaluation.perplexity import sentences_perplexity
@@ -108,30 +157,75 @@ class TextModel:
 
         A blank at the end of the text means that a new word begins. No word with such a start: an empty list.
         """
-        if k < 1:
-            raise InputError(f"`k` {k}: choose 1 or more suggestions")
+        _check_number(k)
         typed = self._reader.typed(text)
-        ids = self.vocabulary.alphabetical[self.vocabulary.starting_with(self._reader.fold(typed.prefix))]
+        ids = self._ids_starting(typed)
         if not len(ids):
             return []
-        log_probs = self.model.log_probs(self._state(typed))
-        after_blank = not text or text[-1].isspace()
-        best = top_words(log_probs, ids, k)
-        return write_suggestions(best.tolist(), log_probs, typed, self.vocabulary, after_blank=after_blank)
+        log_probs = self._log_probs(typed.words)
+        return write_suggestions(top_words(log_probs, ids, k).tolist(), log_probs, typed, self.vocabulary, text)
 
-    def _state(self, typed: Typed) -> State:
-        """The state after the words that were typed, from the longest start of them that is remembered."""
-        with self._lock:
-            known = next((n for n in range(len(typed.words), 0, -1) if typed.words[:n] in self._states), 0)
-            state = self._states[typed.words[:known]] if known else None
-        state = self.model.start() if state is None else state
-        for place in range(known, len(typed.words)):
-            state = self.model.feed(state, self.vocabulary.ids.get(typed.words[place], UNKNOWN_ID))
-        with self._lock:
-            self._states[typed.words] = state
-            while len(self._states) > _REMEMBERED_STATES:
-                self._states.popitem(last=False)
+    def suggest_all(self, texts: Iterable[str], k: int = 5) -> list[list[Suggestion]]:
+        """The same for several texts, which is faster than one by one."""
+        _check_number(k)
+        texts = _several(texts)
+        all_typed = [self._reader.typed(text) for text in texts]
+        places: dict[tuple[str, ...], list[int]] = {}
+        for place, typed in enumerate(all_typed):
+            places.setdefault(self._context(typed.words), []).append(place)
+        found: list[list[Suggestion]] = [[] for _ in texts]
+        contexts = sorted(places, key=len)
+        for first in range(0, len(contexts), _CONTEXTS_AT_ONCE):
+            some = contexts[first : first + _CONTEXTS_AT_ONCE]
+            for context, row in zip(some, self.model.log_probs_all(self._read_all(some))):
+                log_probs = np.ascontiguousarray(row)
+                for place in places[context]:
+                    typed = all_typed[place]
+                    best = top_words(log_probs, self._ids_starting(typed), k).tolist()
+                    found[place] = write_suggestions(best, log_probs, typed, self.vocabulary, texts[place])
+        return found
+
+    def _ids_starting(self, typed: Typed) -> NDArray[np.int64]:
+        """The words that may stand at the cursor."""
+        return self.vocabulary.alphabetical[self.vocabulary.starting_with(self._reader.fold(typed.prefix))]
+
+    def _log_probs(self, words: tuple[str, ...]) -> NDArray[np.float32]:
+        """ln p of every word after these, [V]; the last few are remembered, because a letter more does not change them."""
+        context = self._context(words)
+        row = self._rows.get(context)
+        if row is None:
+            row = self.model.log_probs(self._state(context))
+            self._rows.keep(context, row)
+        return row
+
+    def _context(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """The words that decide what comes next: of an n-gram and a log-bilinear model only the last."""
+        most = self.model.context_words
+        return words if most is None else words[max(0, len(words) - most) :]
+
+    def _state(self, words: tuple[str, ...]) -> State:
+        """The state after some words, from the longest start of them that is remembered."""
+        context = self._context(words)
+        known, state = self._states.longest_start(context) or ((), self.model.start())
+        new = self.vocabulary.encode(context[len(known) :])
+        if len(new) > _FEW_WORDS:
+            state = self.model.read(state, new)
+        else:  # as somebody types them: then the last bits are the same, too
+            for word in new:
+                state = self.model.feed(state, word)
+        self._states.keep(context, state)
         return state
+
+    def _read_all(self, contexts: Sequence[tuple[str, ...]]) -> list[State]:
+        """The states after some words each, read together, word by word."""
+        states = [self.model.start()] * len(contexts)
+        ids = [self.vocabulary.encode(words) for words in contexts]
+        for time in range(max(map(len, ids), default=0)):
+            longer = [place for place, words in enumerate(ids) if time < len(words)]
+            after = self.model.feed_all([states[place] for place in longer], [ids[place][time] for place in longer])
+            for place, state in zip(longer, after):
+                states[place] = state
+        return states
 
     def sample(
         self,
@@ -148,7 +242,7 @@ class TextModel:
         typed = self._reader.typed(text if not text or text[-1].isspace() else f"{text} ")
         words = sample_words(
             self.model,
-            self._state(typed),
+            self._state(typed.words),
             np.random.default_rng(seed),
             temperature=temperature,
             top_k=top_k,
@@ -161,11 +255,30 @@ class TextModel:
         """A word said in a few common ones; raises InputError for a word without a code and a model without codes."""
         from fewwords.codes.explain import explain
 
-        if self.model.codes is None:
-            raise InputError(
-                f"{self.model.variant}: has no codes to explain words with; choose a coded model (lstm-z-w)"
-            )
-        return explain(self._reader.fold(word), self.model.codes, self.vocabulary)
+        return explain(self._reader.fold(word), self.codes, self.vocabulary)
+
+    def nearest(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+        """The k words whose vectors are nearest to a word's, with their cosines, the best first.
+
+        Raises InputError for a word outside the vocabulary and a model without vectors (Kneser-Ney).
+        """
+        return self.nearest_all([word], k)[0]
+
+    def nearest_all(self, words: Iterable[str], k: int = 10) -> list[list[tuple[str, float]]]:
+        """The same for several words, which is faster than one by one."""
+        return nearest_words(self.model, [self._reader.fold(word) for word in _several(words)], k)
+
+
+def _several(texts: Iterable[str]) -> list[str]:
+    """A list of texts; one text alone would be taken for its letters."""
+    if isinstance(texts, str):
+        raise InputError("one text, where several were expected; give a list of texts")
+    return list(texts)
+
+
+def _check_number(k: int) -> None:
+    if k < 1:
+        raise InputError(f"`k` {k}: choose 1 or more suggestions")
 
 
 def load(path: str | Path, device: str = "cpu") -> TextModel:

@@ -43,7 +43,7 @@ def _has_vector(vectors: WordVectors, vocabulary: Vocabulary, word: str) -> bool
 def _find(vectors: WordVectors, vocabulary: Vocabulary, word: str) -> int:
     rank = vocabulary.ids.get(word)
     if rank is None:
-        near = _near_spelling(word, vocabulary.words[NUM_SPECIAL : len(vectors)])
+        near = near_spelling(word, vocabulary.words[NUM_SPECIAL : len(vectors)])
         raise InputError(f"{word}: not in the corpus; " + (f"did you mean {near}?" if near else "choose another"))
     if rank >= len(vectors):
         raise InputError(
@@ -57,7 +57,8 @@ def _find(vectors: WordVectors, vocabulary: Vocabulary, word: str) -> int:
     return rank
 
 
-def _near_spelling(word: str, words: Sequence[str]) -> str | None:
+def near_spelling(word: str, words: Sequence[str]) -> str | None:
+    """The one of some words that a misspelt word is most like; None if none is alike."""
     folded = word.lower()
     # difflib is slow: try only words of about the same length with the same first letter
     candidates = (

@@ -75,6 +75,11 @@ class KneserNey(Model):
         """Probabilities, back-off weights and the numbers of the tree."""
         return self.size.num_numbers
 
+    @property
+    def context_words(self) -> int:
+        """One fewer than the longest n-grams have."""
+        return self.order - 1
+
     def start(self) -> State:
         """The state after `<s>`."""
         return (START_ID,)[: self.order - 1]

@@ -53,6 +53,17 @@ class Mixture(Model):
         """Whether `</s>` is among the targets."""
         return self.components[0].predicts_end
 
+    @property
+    def parts(self) -> tuple[Model, ...]:
+        """The components, those of mixtures among them included."""
+        return tuple(part for component in self.components for part in component.parts)
+
+    @property
+    def context_words(self) -> int | None:
+        """Those of the component that looks back the furthest."""
+        found = [component.context_words for component in self.components]
+        return None if None in found else max(number for number in found if number is not None)
+
     def start(self) -> State:
         """The states of the components at the start of a sentence."""
         return tuple(component.start() for component in self.components)
@@ -61,6 +72,10 @@ class Mixture(Model):
         """The states after one word each, given by id."""
         fed = [component.feed_all([state[place] for state in states], words) for place, component in self._numbered]
         return list(zip(*fed))
+
+    def read(self, state: State, words: Sequence[int]) -> State:
+        """The states of the components after several words more."""
+        return tuple(component.read(part, words) for component, part in zip(self.components, state))
 
     def log_probs_all(self, states: Sequence[State]) -> NDArray[np.float32]:
         """ln p of every word of the vocabulary as the next one, [states, V]."""

@@ -17,6 +17,11 @@ class BaseEncoder(nn.Module, ABC):
         """An encoder with these settings; raises InputError for settings that do not apply to it."""
         super().__init__()
 
+    @property
+    def context_words(self) -> int | None:
+        """How many of the last words decide the state; None where all of a sentence's do."""
+        return None
+
     @abstractmethod
     def start_state(self, num_sentences: int) -> EncoderState:
         """The state before the first word."""

@@ -64,6 +64,20 @@ class NeuralModel(Model):
         """What the same model would store without codes."""
         return uncompressed_memory(self.network.settings, self.num_words)
 
+    @property
+    def context_words(self) -> int | None:
+        """As many as the encoder looks back at."""
+        return self.network.encoder.context_words
+
+    @torch.no_grad()
+    def word_vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Rows of the embedding, computed from codes and base where it is coded, [n, size]."""
+        self.check_ids(ids)
+        found: NDArray[np.float32] = (
+            self.network.embedding.vectors(torch.from_numpy(ids).to(self._device)).cpu().numpy()
+        )
+        return found
+
     @torch.no_grad()
     def start(self) -> State:
         """The encoder's state at the start of a sentence."""
@@ -80,6 +94,15 @@ class NeuralModel(Model):
         ids = torch.tensor([list(words)], device=self._device)
         _, after = self.network.encoder(self.network.embedding(ids), _join(states))
         return [tuple(part[:, place : place + 1].clone() for part in after) for place in range(len(states))]
+
+    @torch.no_grad()
+    def read(self, state: State, words: Sequence[int]) -> State:
+        """The state after several words more, which go through the network together."""
+        self.check_ids(words)
+        for first in range(0, len(words), BATCH_WORDS):
+            ids = torch.tensor(words[first : first + BATCH_WORDS], device=self._device)[:, None]
+            state = self.network.encoder(self.network.embedding(ids), state)[1]
+        return tuple(part.clone() for part in state)
 
     @torch.no_grad()
     def log_probs_all(self, states: Sequence[State]) -> NDArray[np.float32]:

@@ -29,6 +29,11 @@ class Encoder(BaseEncoder):
         nn.init.uniform_(self.matrices, -bound, bound)
         self.padding = nn.Parameter(torch.empty(self.context_size, input_size).uniform_(-START_RANGE, START_RANGE))
 
+    @property
+    def context_words(self) -> int:
+        """The words of the context."""
+        return self.context_size
+
     def start_state(self, num_sentences: int) -> EncoderState:
         """The vectors before the first word, [context_size, num_sentences, input_size]."""
         return (self.padding[:, None].expand(-1, num_sentences, -1),)
