@@ -107,6 +107,7 @@ def train(
     _refuse_options(context, model, is_ngram)
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.training import summary_tables
+    from fewwords.progress import say
     from fewwords.training.train import train as train_model
 
     settings = {name: value for name, value in chosen.items() if is_given(context, name)}
@@ -114,20 +115,26 @@ def train(
         model = read_name(model, order)
         settings |= {"interpolate": interpolate, "prune": read_thresholds(prune), "memory_mib": memory_mib}
         settings["discount_fallback"] = discount_fallback
-    summary = train_model(
-        work,
-        model,
-        vocabulary_size=vocab_size,
-        base_size=base_size,
-        preset=preset,
-        output=output,
-        codes_file=codes_file,
-        tune_lr=tune_lr,
-        resume=resume,
-        force=force,
-        **settings,
-    )
-    if os.environ.get("RANK", "0") == "0":
+    is_first = os.environ.get("RANK", "0") == "0"
+    try:
+        summary = train_model(
+            work,
+            model,
+            vocabulary_size=vocab_size,
+            base_size=base_size,
+            preset=preset,
+            output=output,
+            codes_file=codes_file,
+            tune_lr=tune_lr,
+            resume=resume,
+            force=force,
+            **settings,
+        )
+    except KeyboardInterrupt:
+        if is_first and not is_ngram:
+            say("train: the same command with --resume goes on from the last checkpoint")
+        raise
+    if is_first:
         for table in summary_tables(summary):
             result_console().print(table)
 
