@@ -38,7 +38,7 @@ Rare words are said in a few common ones. From a text to suggestions, in two com
 
 A trained model is put to use by suggest, score, sample, rescore and info.
 
-Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
+Start with `fewwords demo`, which makes models of a built-in corpus and shows what they can do.
 """
 
 app = typer.Typer(

@@ -34,9 +34,11 @@ class Recipe:
 
 RECIPES = (
     Recipe(50_000, least_count=2, vector_epochs=20, epochs=10, batch_words=256, learning_rate=0.002),
-    Recipe(500_000, least_count=2, vector_epochs=10, epochs=5, batch_words=512, learning_rate=0.004),
-    Recipe(5_000_000, least_count=3, vector_epochs=10, epochs=3, batch_words=2048, learning_rate=0.006),
-    Recipe(30_000_000, least_count=5, vector_epochs=5, epochs=2, batch_words=2048, learning_rate=0.008),
+    Recipe(150_000, least_count=2, vector_epochs=10, epochs=10, batch_words=256, learning_rate=0.004),
+    Recipe(500_000, least_count=2, vector_epochs=10, epochs=6, batch_words=512, learning_rate=0.004),
+    Recipe(1_500_000, least_count=2, vector_epochs=10, epochs=4, batch_words=1024, learning_rate=0.006),
+    Recipe(5_000_000, least_count=2, vector_epochs=10, epochs=2, batch_words=2048, learning_rate=0.006),
+    Recipe(30_000_000, least_count=3, vector_epochs=5, epochs=2, batch_words=2048, learning_rate=0.008),
     Recipe(math.inf, least_count=5, vector_epochs=3, epochs=1, batch_words=2048, learning_rate=0.008),
 )
 
