@@ -46,21 +46,6 @@ def test_bad_options(
     assert not (tmp_path / "model").exists()
 
 
-def test_standard_input_goes_on_with_the_same_text_only(text: Path, tmp_path: Path) -> None:
-    def run(given: bytes, size: int) -> "subprocess.CompletedProcess[bytes]":
-        command = [sys.executable, "-m", "fewwords", "make", "-", "--output", "model", "--model", "kn3", "--force"]
-        command += ["--keep-work", "--vocab-size", str(size)]
-        return subprocess.run(command, input=given, cwd=tmp_path, capture_output=True)
-
-    assert run(text.read_bytes(), 100).returncode == 0
-    again = run(text.read_bytes(), 90)
-    assert again.returncode == 0
-    assert b"1/3 prepare: done before" in again.stderr
-    other = run(text.read_bytes() + b"One sentence more.\n", 90)
-    assert other.returncode == 2
-    assert b"standard input: not the text" in other.stderr
-
-
 @pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on(text: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fewwords", "make", str(text), "--threads", "1", "--output"]

@@ -1,5 +1,6 @@
 """`make` from text to model: what it leaves, what it goes on from, what it refuses."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def test_the_figures_are_those_of_the_test_part(text: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("stage", "is_over"), [("prepare", False), ("prepare", True), ("vectors", True), ("codes", True), ("train", True)]
+    ("stage", "is_over"), [("prepare", False), ("vectors", True), ("codes", True), ("train", True)]
 )
 def test_a_killed_run_goes_on(
     stage: str, is_over: bool, text: Path, tmp_path: Path, calls: list[str], monkeypatch: pytest.MonkeyPatch
@@ -127,7 +128,7 @@ def test_what_has_changed_is_done_again(text: Path, tmp_path: Path, calls: list[
     text.write_text(text.read_text().replace("ba", "de"))
     assert text.stat().st_size == before.st_size
     assert run(**{**sizes, "vocabulary_size": 110}) == ["prepare", "vectors", "codes", "train"]
-    next((tmp_path / "work/codes").glob("*.safetensors")).write_bytes(b"damaged")
+    (tmp_path / "work/codes/v110-b40.safetensors").write_bytes(b"damaged")
     assert run(**{**sizes, "vocabulary_size": 110}) == ["codes", "train"]
     assert run(**{**sizes, "vocabulary_size": 110}, seed=2) == ["prepare", "vectors", "codes", "train"]
 
@@ -151,6 +152,20 @@ def test_a_model_is_replaced_only_when_told_to(text: Path, tmp_path: Path, calls
     assert not (tmp_path / "model.work").exists()
     made = make(text, tmp_path / "model", model="kn3", vocabulary_size=110, force=True)
     assert len(fewwords.load(made.folder).vocabulary) == 110
+
+
+def test_standard_input_goes_on_with_the_same_text_only(
+    text: Path, tmp_path: Path, calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(given: bytes, size: int) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+        make("-", tmp_path / "model", model="kn3", keep_work=True, vocabulary_size=size, force=True)
+
+    run(text.read_bytes(), 100)
+    run(text.read_bytes(), 90)
+    assert calls == ["prepare", "train", "train"]
+    with pytest.raises(InputError, match="standard input: not the text"):
+        run(text.read_bytes() + b"One sentence more.\n", 90)
 
 
 def test_minutes_are_chosen_once(text: Path, tmp_path: Path, calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
