@@ -39,7 +39,7 @@ from fewwords.vectors.skip_gram import train_skip_gram
 from fewwords.work_folder import codes_path, corpus_folder, vectors_path
 
 MEASURED_VECTOR_WORDS = 200_000
-# For orders of n-grams with too little text to estimate their discounts, as KenLM's --discount_fallback.
+# For orders of n-grams with too little text to estimate their discounts; KenLM has the same ones for that.
 KNESER_NEY_FALLBACK = (0.5, 1.0, 1.5)
 _SEAL = "model.json"
 
