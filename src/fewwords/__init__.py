@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fewwords.layers.embedding import CodedEmbedding as CodedEmbedding
     from fewwords.layers.output import CodedOutput as CodedOutput
     from fewwords.losses.nce import NoiseContrastiveLoss as NoiseContrastiveLoss
+    from fewwords.making.make import make as make
     from fewwords.training.train import train as train
     from fewwords.use.text_model import TextModel as TextModel
     from fewwords.use.text_model import load as load
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 share_cores()
 
 _PLACES = {
+    "make": "making.make",
     "load": "use.text_model",
     "prepare": "corpus.make",
     "make_vectors": "vectors.make",

@@ -20,6 +20,7 @@ Listener = Callable[[Union[str, "Progress"]], None]
 
 _listener: Listener | None = None
 _listener_process = 0
+_number = ""
 
 
 def listen(listener: Listener | None) -> None:
@@ -39,9 +40,33 @@ def listening(listener: Listener | None) -> Iterator[None]:
         listen(before)
 
 
+@contextmanager
+def without_lines() -> Iterator[None]:
+    """Report progress for a while, and no lines."""
+    heard = _listener
+
+    def progress_only(report: "str | Progress") -> None:
+        if heard is not None and not isinstance(report, str):
+            heard(report)
+
+    with listening(progress_only):
+        yield
+
+
+@contextmanager
+def numbered(number: int, total: int) -> Iterator[None]:
+    """Report everything for a while as belonging to step `number` of `total`: `2/5 vectors`."""
+    global _number
+    before, _number = _number, f"{number}/{total} "
+    try:
+        yield
+    finally:
+        _number = before
+
+
 def say(line: str) -> None:
     """Report one line."""
-    _report(line)
+    _report(_number + line)
 
 
 def _report(what: "str | Progress") -> None:
@@ -58,7 +83,7 @@ class Progress:
     """
 
     def __init__(self, description: str, total: float | None, unit: str) -> None:
-        self.description = description
+        self.description = _number + description
         self.total = total
         self.unit = unit
         self.done = 0.0

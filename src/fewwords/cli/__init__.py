@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, use, vectors, words
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, make, mix, paper, train, use, vectors, words
 from fewwords.cli.wording import error_line, with_flags
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import DivergedError, InputError
@@ -21,7 +21,13 @@ from fewwords.progress import listening
 
 PIPELINE = """Language models whose size hardly grows with their vocabulary.
 
-Rare words are said in a few common ones. The pipeline:
+Rare words are said in a few common ones. From a text to suggestions, in two commands:
+
+\b
+  fewwords make book.txt --output book
+  fewwords suggest book
+
+`make` runs the pipeline, whose stages are commands too:
 
 \b
   text, dump --prepare--> tokens and vocabulary   work/corpus
@@ -32,7 +38,7 @@ Rare words are said in a few common ones. The pipeline:
 
 A trained model is put to use by suggest, score, sample, rescore, explain, nearest and info.
 
-Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
+Start with `fewwords demo`, which makes models of a built-in corpus and shows what they can do.
 """
 
 app = typer.Typer(
@@ -42,6 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("make")(make.make)
 app.command("prepare", cls=corpus.PrepareCommand)(corpus.prepare)
 app.command("corpus", cls=WorkCommand)(corpus.show)
 app.command("vectors", cls=WorkCommand)(vectors.vectors)

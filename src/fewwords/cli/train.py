@@ -107,6 +107,7 @@ def train(
     _refuse_options(context, model, is_ngram)
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.training import summary_tables
+    from fewwords.progress import say
     from fewwords.training.train import train as train_model
 
     settings = {name: value for name, value in chosen.items() if is_given(context, name)}
@@ -115,6 +116,7 @@ def train(
         settings |= {"interpolate": interpolate, "prune": read_thresholds(prune), "memory_mib": memory_mib}
         settings["discount_fallback"] = discount_fallback
     diverged = None
+    is_first = os.environ.get("RANK", "0") == "0"
     try:
         summary = train_model(
             work,
@@ -129,9 +131,13 @@ def train(
             force=force,
             **settings,
         )
+    except KeyboardInterrupt:
+        if is_first and not is_ngram:
+            say("train: the same command with --resume goes on from the last checkpoint")
+        raise
     except DivergedError as error:
         diverged, summary = error, error.summary
-    if summary is not None and os.environ.get("RANK", "0") == "0":
+    if summary is not None and is_first:
         for table in summary_tables(summary):
             result_console().print(table)
     if diverged is not None:

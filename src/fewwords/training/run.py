@@ -141,9 +141,7 @@ class Run:
         if self.folder is not None:
             self._write_checkpoint()
             if self.trainer.group.is_first:
-                say(
-                    f"{self.description}: stopped after {self.trainer.state.words:,} words; `resume` continues from there"
-                )
+                say(f"{self.description}: stopped after {self.trainer.state.words:,} words, at a checkpoint")
         raise KeyboardInterrupt
 
     def _count_time(self, seconds: float) -> None:

@@ -1,0 +1,92 @@
+"""The settings that a text is given when nobody chooses them: vocabulary, base, passes, batches, rate.
+
+The number of running words decides. A small text is read many times, in small batches at a low rate, because it has few
+steps in it; a large one once or twice. The vocabulary has the words that occur often enough to be learned, up to 50,000,
+and a third of them are the base, up to the paper's 8,000.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewwords.codes.settings import DEFAULT_BASE_SIZE
+from fewwords.errors import InputError
+from fewwords.vocabulary import NUM_SPECIAL
+
+LEAST_WORDS = 2_000
+LARGEST_VOCABULARY = 50_000
+WORDS_PER_BASE_WORD = 3
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How texts of up to `most_words` running words are used; a word of the vocabulary occurs `least_count` times."""
+
+    most_words: float
+    least_count: int
+    vector_epochs: int
+    epochs: int
+    batch_words: int
+    learning_rate: float
+
+
+RECIPES = (
+    Recipe(50_000, least_count=2, vector_epochs=20, epochs=10, batch_words=256, learning_rate=0.002),
+    Recipe(150_000, least_count=2, vector_epochs=10, epochs=10, batch_words=256, learning_rate=0.004),
+    Recipe(500_000, least_count=2, vector_epochs=10, epochs=6, batch_words=512, learning_rate=0.004),
+    Recipe(1_500_000, least_count=2, vector_epochs=10, epochs=4, batch_words=1024, learning_rate=0.006),
+    Recipe(5_000_000, least_count=2, vector_epochs=10, epochs=2, batch_words=2048, learning_rate=0.006),
+    Recipe(30_000_000, least_count=3, vector_epochs=5, epochs=2, batch_words=2048, learning_rate=0.008),
+    Recipe(math.inf, least_count=5, vector_epochs=3, epochs=1, batch_words=2048, learning_rate=0.008),
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Sizes, special words included in the vocabulary and not in the base, and the recipe for the stages."""
+
+    vocabulary_size: int
+    base_size: int
+    recipe: Recipe
+
+
+def check_text(name: str, train_words: int, dev_words: int, test_words: int) -> None:
+    """Raise InputError for a text that is too small to train, or to split."""
+    if train_words < LEAST_WORDS or not dev_words or not test_words:
+        raise InputError(
+            f"{name}: {train_words:,} words to train on; a model needs {LEAST_WORDS:,} at the very least (about 12 kB of "
+            "text), and a good one a million: give more text"
+        )
+
+
+def choose(
+    num_words: int,
+    counts: NDArray[np.int64],
+    *,
+    vocabulary_size: int | None = None,
+    base_size: int | None = None,
+) -> Choice:
+    """The settings for a text of `num_words` running words whose words, by rank, occur `counts` [types] times.
+
+    Sizes that are given stay; raises InputError for those that the text does not allow.
+    """
+    recipe = next(each for each in RECIPES if num_words <= each.most_words)
+    if vocabulary_size is None:
+        often_enough = int((counts[NUM_SPECIAL:] >= recipe.least_count).sum())
+        vocabulary_size = NUM_SPECIAL + min(often_enough, LARGEST_VOCABULARY - NUM_SPECIAL)
+    if not NUM_SPECIAL + 2 <= vocabulary_size <= len(counts):
+        raise InputError(
+            f"`vocabulary_size` {vocabulary_size}: the text has {len(counts):,} different words, "
+            f"the {NUM_SPECIAL} special ones included; choose {NUM_SPECIAL + 2} to {len(counts):,}, or give more text"
+        )
+    num_plain = vocabulary_size - NUM_SPECIAL
+    if base_size is None:
+        base_size = max(1, min(DEFAULT_BASE_SIZE, num_plain // WORDS_PER_BASE_WORD))
+    if not 1 <= base_size < num_plain:
+        raise InputError(
+            f"`base_size` {base_size}: of {num_plain:,} words at least one must be left to code; "
+            f"choose 1 to {num_plain - 1:,}"
+        )
+    return Choice(vocabulary_size, base_size, recipe)
