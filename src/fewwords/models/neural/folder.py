@@ -1,5 +1,6 @@
 """A neural model's folder: `model.safetensors`, `codes.safetensors` if coded, `words.tsv`, `model.json`, a card."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
     from fewwords.models.neural.language_model import LanguageModel
     from fewwords.models.neural.model import NeuralModel
+    from fewwords.models.packed.model import PackedModel
 
 FORMAT = "fewwords model 1"
+NUMPY = "numpy"
 
 
 def save_neural(folder: Path, model: "NeuralModel", card: str) -> None:
@@ -49,8 +52,15 @@ def _tensors(network: "LanguageModel") -> "dict[str, Tensor]":
 
 
 @register(FORMAT)
-def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
-    """Read what `save_neural` wrote; raises InputError if the folder is incomplete or was changed."""
+def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel":
+    """Read what `save_neural` wrote; raises InputError if the folder is incomplete or was changed.
+
+    Where PyTorch is not installed, "cpu" is numpy too.
+    """
+    if device == NUMPY or (device == "cpu" and find_spec("torch") is None):
+        from fewwords.models.packed.folder import load_folder
+
+        return load_folder(folder, FORMAT)
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
