@@ -10,6 +10,7 @@ from fewwords.models.packed.parts import Part, codes_part, matrix_part, vector_p
 from fewwords.models.packed.words import encode_words
 from fewwords.packing.quantise import Moments, quantise_matrix, quantise_values
 from fewwords.packing.recipe import ENCODER_BIASES, Recipe
+from fewwords.vocabulary import NUM_SPECIAL
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def make_parts(model: PackedModel, recipe: Recipe, moments: Mapping[str, Moments
         else:
             levels = quantise_matrix(weight.reshape(-1, weight.shape[-1]), recipe.encoder, moments.get(part))
             parts[part] = matrix_part(*levels, recipe.encoder)
-    parts["bias"] = vector_part(network.bias, recipe.biases)
+    parts["bias"] = vector_part(network.bias, recipe.biases, NUM_SPECIAL)
     if model.codes is not None:
         parts["codes"] = codes_part(model.codes, *quantise_values(model.codes.values, recipe.values))
     return PackedParts(network.settings, model.num_words, parts)

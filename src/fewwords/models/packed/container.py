@@ -25,7 +25,6 @@ _START = b'{"__metadata__": {"sha256": "'
 _DIGITS = slice(8 + len(_START), 8 + len(_START) + 64)
 _TYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
-    "F16": np.dtype("<f2"),
     "U8": np.dtype("u1"),
     "I8": np.dtype("i1"),
 }

@@ -145,7 +145,7 @@ def _network(settings: ModelSettings, num_words: int, parts: Callable[[str], Rea
     output = embedding
     if not settings.tied:
         output = read_matrix(parts("output"), (rows[settings.output], settings.hidden_size))
-    bias = read_vector(parts("bias"), num_base if settings.coded_bias else num_words)
+    bias = read_vector(parts("bias"), num_base if settings.coded_bias else num_words, NUM_SPECIAL)
     shapes = encoder_shapes(settings)
     weights = {name: _weight(parts(f"encoder.{name}"), shape) for name, shape in shapes.items()}
     return Network(settings, num_words, embedding, ENCODERS[settings.encoder](settings, weights), output, bias, codes)

@@ -85,26 +85,34 @@ def scales_of(steps: NDArray[Any]) -> Floats:
     return np.exp2(steps / STEPS_PER_OCTAVE).astype(np.float32)
 
 
-def vector_part(values: Floats, bits: int) -> Part:
-    """A vector, each block from its smallest value to its largest."""
-    blocks = np.pad(values.astype(np.float64), (0, -len(values) % VECTOR_BLOCK), mode="edge").reshape(-1, VECTOR_BLOCK)
-    lowest = blocks.min(1, keepdims=True).astype("<f2")
-    # rounded up, so that the largest value is reached
-    step = np.nextafter(((blocks.max(1, keepdims=True) - lowest) / (2**bits - 1)).astype("<f2"), np.float16(np.inf))
-    levels = np.clip(np.rint((blocks - lowest) / step.astype(np.float64)), 0, 2**bits - 1).astype(np.int64)
-    arrays = {"levels": pack(levels.reshape(-1)[: len(values)], bits), "blocks": np.hstack([lowest, step])}
+def vector_part(values: Floats, bits: int, num_special: int = 0) -> Part:
+    """A vector, each block from its smallest value to its largest; the first `num_special` values are kept as they are.
+
+    `<s>` is never predicted, and its bias is so low that it would take all the levels of its block.
+    """
+    special, rest = values[:num_special], values[num_special:]
+    filled = np.pad(rest.astype(np.float64), (num_special, -len(values) % VECTOR_BLOCK), mode="edge")
+    blocks = filled.reshape(-1, VECTOR_BLOCK)
+    lowest = blocks.min(1, keepdims=True)
+    step = np.maximum((blocks.max(1, keepdims=True) - lowest) / (2**bits - 1), np.finfo(np.float32).tiny)
+    levels = np.rint((blocks - lowest) / step).astype(np.int64).reshape(-1)[: len(values)]
+    arrays = {"levels": pack(levels, bits), "blocks": np.hstack([lowest, step]).astype("<f4")}
+    if num_special:
+        arrays["special"] = special.astype("<f4")
     return arrays, {"bits": bits}
 
 
-def read_vector(reader: Reader, length: int) -> Floats:
+def read_vector(reader: Reader, length: int, num_special: int = 0) -> Floats:
     """The vector of a part, which must have this length."""
     bits = reader.number("bits", 1, MOST_BITS)
-    blocks = reader.array("blocks", "f2", (-(-length // VECTOR_BLOCK), 2)).astype(np.float32)
-    if not (np.abs(blocks) <= LARGEST).all():  # NaN is not
-        raise InputError(f"{reader.part}: a number is too large, or none")
+    blocks = reader.array("blocks", "f4", (-(-length // VECTOR_BLOCK), 2))
     levels = unpack(reader.array("levels", "u1"), bits, length)
+    special = reader.array("special", "f4", (num_special,)) if num_special else np.empty(0, np.float32)
+    if not ((np.abs(blocks) <= LARGEST).all() and (np.abs(special) <= LARGEST).all()):  # NaN is not
+        raise InputError(f"{reader.part}: a number is too large, or none")
     lowest, step = np.repeat(blocks, VECTOR_BLOCK, axis=0)[:length].T
     found: Floats = lowest + levels.astype(np.float32) * step
+    found[:num_special] = special
     return found
 
 
