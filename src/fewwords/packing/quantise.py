@@ -6,6 +6,8 @@ columns are then rounded one after another, and each column's error is made up f
 al., GPTQ, 2023), which is the exact minimum over those columns.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ _ROUNDS = 40
 def num_groups(columns: int, bits: int) -> int:
     """One group in 8 bits; in 4 bits the number that makes groups nearest to 40 columns, of those that divide evenly."""
     divisors = [number for number in range(1, columns + 1) if columns % number == 0]
-    return 1 if bits == 8 else min(divisors, key=lambda number: abs(columns / number - WANTED_GROUP))
+    return 1 if bits == 8 else min(divisors, key=lambda number: abs(math.log(columns / number / WANTED_GROUP)))
 
 
 def quantise_matrix(values: Floats, bits: int, moments: Moments | None = None) -> tuple[Levels, Levels]:

@@ -1,11 +1,11 @@
 """A neural model's folder: `model.safetensors`, `codes.safetensors` if coded, `words.tsv`, `model.json`, a card."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
+from fewwords.extras import is_installed
 from fewwords.models.load import register, rules_of
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.models.sealed_folder import open_folder, write_folder
@@ -57,7 +57,7 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel
 
     Where PyTorch is not installed, "cpu" is numpy too.
     """
-    if device == NUMPY or (device == "cpu" and find_spec("torch") is None):
+    if device == NUMPY or (device == "cpu" and not is_installed("torch")):
         from fewwords.models.packed.folder import load_folder
 
         return load_folder(folder, FORMAT)

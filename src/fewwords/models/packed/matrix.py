@@ -125,7 +125,7 @@ class QuantisedMatrix:
                 continue
             for start, operation, operand in ((first, np.bitwise_and, 15), (half + first, np.right_shift, 4)):
                 rows = slice(start, min(start + len(levels), num_rows))
-                count = rows.stop - rows.start  # the last upper half may stand for no row
+                count = rows.stop - rows.start  # one less in the last upper half, if the number of rows is odd
                 operation(levels[:count], operand, out=nibbles[:count])
                 np.copyto(wide[:count], nibbles[:count])
                 yield rows, wide[:count]
@@ -133,7 +133,8 @@ class QuantisedMatrix:
 
 def _scaled(wide: Floats, scales: Floats) -> Floats:
     """Levels [rows, columns] times their scales [rows, groups], in place."""
-    grouped = wide.reshape(len(wide), scales.shape[1], -1)
+    groups = scales.shape[1]
+    grouped = wide.reshape(len(wide), groups, wide.shape[1] // groups)
     grouped *= scales[:, :, None]
     return grouped.reshape(wide.shape)
 
