@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from fewwords.extras import EXTRAS, missing_extra
+from fewwords.models.neural.folder import save_neural
+from packed_models import make_neural
 
 _WITHOUT_EXTRAS = f"""
 import sys
@@ -43,6 +45,27 @@ print(fewwords.explain(vocabulary.words[-1], codes, vocabulary))
     done = run(code, tmp_path)
     assert done.returncode == 0, done.stderr
     assert " = 1.00 " in done.stdout
+
+
+def test_neural_models_are_used_and_packed(tmp_path: Path) -> None:
+    save_neural(tmp_path / "model", make_neural("lstm-z-w"), "")
+    (tmp_path / "text.txt").write_text("waé0 wbé1. waé7 wcé2!\n" * 20)
+    code = """
+import fewwords
+import fewwords.runtime
+from fewwords.cli import main
+
+fewwords.pack("model", "model.few", bits=4, texts=["text.txt"])
+for path in ("model", "model.few"):
+    model = fewwords.load(path)
+    print(len(model.suggest("waé0 ")), model.score("waé0 wbé1."), model.sample("waé0", seed=1), model.explain("wgé55"))
+    print(model.perplexity("waé0 wbé1."), fewwords.evaluate(path, ["text.txt"]).total.perplexity.value)
+    assert isinstance(model.model, fewwords.runtime.PackedModel)
+main(["suggest", "model.few", "waé0 "])
+"""
+    done = run(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].startswith("5 -")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["evaluate", "--help"], ["paper", "--help"]])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fewwords.layers.output import CodedOutput as CodedOutput
     from fewwords.losses.nce import NoiseContrastiveLoss as NoiseContrastiveLoss
     from fewwords.making.make import make as make
+    from fewwords.packing.pack import pack as pack
     from fewwords.training.train import train as train
     from fewwords.use.text_model import TextModel as TextModel
     from fewwords.use.text_model import load as load
@@ -40,6 +41,7 @@ _PLACES = {
     "train": "training.train",
     "evaluate": "evaluation.evaluate",
     "mix": "evaluation.mix",
+    "pack": "packing.pack",
     "explain": "codes.explain",
     "show_progress": "cli.console",
     "TextModel": "use.text_model",

@@ -100,7 +100,7 @@ def test_windows_keep_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     model = make_model()
     sentences = make_sentences()
     whole = [log_probs for _, log_probs in model.score_sentences(sentences)]
-    monkeypatch.setattr("fewwords.models.neural.model.WINDOW_WORDS", 20)
+    monkeypatch.setattr("fewwords.models.neural.by_length.WINDOW_WORDS", 20)
     advanced: list[int] = []
     windowed = [log_probs for _, log_probs in model.score_sentences(sentences, advance=advanced.append)]
     for one, other in zip(whole, windowed):

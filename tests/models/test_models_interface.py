@@ -4,6 +4,7 @@ import copy
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -20,7 +21,9 @@ from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.models.packed.model import PackedModel
 from fewwords.vocabulary import END_ID
+from packed_models import packed_model
 
 SIZE = 14
 VOCABULARY = make_vocabulary(SIZE)
@@ -38,6 +41,11 @@ def neural(variant: str, **changes: object) -> NeuralModel:
     return NeuralModel(network, VOCABULARY, codes)
 
 
+def packed(variant: str, bits: int, **changes: object) -> PackedModel:
+    with TemporaryDirectory() as folder:
+        return packed_model(neural(variant, **changes), Path(folder), bits)
+
+
 def n_gram(order: int) -> Model:
     return estimate(make_part(TEXT, SIZE), order, vocabulary=VOCABULARY, discount_fallback=(0.5, 1, 1.5))
 
@@ -48,6 +56,9 @@ MODELS = {
     "paper's boundary": lambda: neural("lstm-z", boundary="paper"),
     "paper's boundary, gru": lambda: neural("gru-z-w", boundary="paper"),
     "paper's boundary, log-bilinear": lambda: neural("lbl5", boundary="paper"),
+    "packed": lambda: packed("lstm-z-w", 4),
+    "packed, two layers": lambda: packed("gru-z-w", 8, num_layers=2),
+    "packed, paper's boundary": lambda: packed("lbl5", 8, boundary="paper"),
     **{f"kn{order}": lambda order=order: n_gram(order) for order in (1, 2, 3, 4)},
     "mix": lambda: Mixture((neural("lstm-z-w"), n_gram(3)), (0.7, 0.3), VOCABULARY),
     "mix of a mix": lambda: Mixture(

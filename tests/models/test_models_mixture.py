@@ -86,7 +86,7 @@ def test_a_model_mixed_with_itself_is_that_model_and_weights_of_zero_count_for_n
 def test_long_texts_come_in_windows_and_every_word_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = mixture(0.2, 0.5, 0.3)
     whole = scores(mixed)
-    monkeypatch.setattr("fewwords.models.neural.model.WINDOW_WORDS", 4)
+    monkeypatch.setattr("fewwords.models.neural.by_length.WINDOW_WORDS", 4)
     told: list[int] = []
     windowed = mixed.score_sentences(iter(SENTENCES), batch_words=3, advance=told.append)
     for mine, (_, theirs) in zip(whole, windowed, strict=True):

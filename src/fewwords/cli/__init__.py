@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, make, mix, paper, train, use, vectors, words
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, make, mix, pack, paper, train, use, vectors, words
 from fewwords.cli.wording import error_line, with_flags
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import DivergedError, InputError
@@ -34,6 +34,7 @@ Rare words are said in a few common ones. From a text to suggestions, in two com
              --vectors--> skip-gram vectors       work/vectors
              --codes----> sparse codes            work/codes    explain
              --train----> a language model        work/models   evaluate, mix
+             --pack-----> one small file          NAME.few
              --paper----> tables, figures, report work/report
 
 A trained model is put to use by suggest, score, sample, rescore, explain, nearest and info.
@@ -58,6 +59,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("mix")(mix.mix)
 app.command("arpa")(arpa.arpa)
+app.command("pack")(pack.pack)
 app.command("suggest")(use.suggest)
 app.command("score")(use.score)
 app.command("sample")(use.sample)

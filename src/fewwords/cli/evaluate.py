@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder, or a packed file.")],
     texts: Annotated[
         Optional[list[str]],
         typer.Argument(
@@ -44,7 +44,7 @@ def evaluate(
     threads: Annotated[
         Optional[int], typer.Option(min=1, help="Threads. \\[default: one per core]", show_default=False)
     ] = None,
-    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda, or numpy, without PyTorch.")] = "cpu",
 ) -> None:
     """Measure a model on text, with probabilities normalised over its whole vocabulary.
 
@@ -55,11 +55,11 @@ def evaluate(
       fewwords evaluate work/models/lstm-z-w-v22000 --work work --keyboard --max-words 20000
       echo "the cat sat on the mat ." | fewwords evaluate MODEL - --tokenized --output word-scores
     """
-    import torch
-
     from fewwords.evaluation.evaluate import evaluate as evaluate_model
 
     if threads is not None:
+        import torch
+
         torch.set_num_threads(threads)
     if keyboard:
         if output == "word-scores":

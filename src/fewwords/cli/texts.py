@@ -13,7 +13,7 @@ from fewwords.store.json_text import to_json_text
 if TYPE_CHECKING:
     from fewwords.use.text_model import TextModel
 
-ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")]
+ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder, or a packed file.")]
 Texts = Annotated[
     Optional[list[str]],
     typer.Argument(metavar="TEXT…", help="Texts; '-' or none: one per line from standard input.", show_default=False),

@@ -191,12 +191,21 @@ def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="
         "numbers_in_text": found.rules.numbers,
         "trained_words": result.get("words"),
         "dev_perplexity": perplexity,
+        **_packed_facts(found),
     }
     if json:
         print_json(facts)
         return
     shown = [(name.replace("_", " "), _shown(value)) for name, value in facts.items() if value is not None]
-    result_console().print(fact_table(found.variant, [("folder", str(model)), *shown[1:]]))
+    result_console().print(fact_table(found.variant, [("path", str(model)), *shown[1:]]))
+
+
+def _packed_facts(model: Any) -> dict[str, Any]:
+    """What is known of a packed file besides: its size, and what packing cost."""
+    packed = model.made_from.get("packed") or {}
+    cost = packed.get("perplexity") or {}
+    facts = {"megabytes": model.facts["size"] / 1e6, "bits": model.facts["bits"]} if packed else {}
+    return {**facts, "packed_perplexity": cost.get("after"), "perplexity_before_packing": cost.get("before")}
 
 
 def _shown(value: Any) -> str:

@@ -120,8 +120,12 @@ def evaluate(
     for result in results:
         if math.isnan(result.perplexity.log_prob):
             raise InputError(f"{model}: the model gives NaN; its training diverged, train it again")
-    folder = Path(model)
-    files = {name: (folder / name).stat().st_size for name in sealed_files(folder)}
+    path = Path(model)
+    files = (
+        {name: (path / name).stat().st_size for name in sealed_files(path)}
+        if path.is_dir()
+        else {path.name: path.stat().st_size}
+    )
     return Evaluation(found.variant, tuple(results), found.num_numbers, found.memory, found.uncompressed_memory, files)
 
 
@@ -136,14 +140,14 @@ def check_texts(texts: Sequence[str], work: str | Path | None, max_words: int | 
 
 def find_device(name: str) -> str:
     """The name of a device; raises InputError if it is not available."""
-    if name == "cpu":
+    if name in ("cpu", "numpy"):
         return name
     import torch
 
     try:
         return str(torch.empty(0, device=name).device)
     except (RuntimeError, AssertionError):  # which one depends on how torch was built
-        raise InputError(f"`device` {name}: not available; choose cpu, or cuda if there is a GPU") from None
+        raise InputError(f"`device` {name}: not available; choose cpu, numpy, or cuda if there is a GPU") from None
 
 
 def _evaluate_text(

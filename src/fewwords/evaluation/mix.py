@@ -128,6 +128,9 @@ def _check_output(output: Path | None, folders: Sequence[Path], force: bool) -> 
         return
     if output.exists() and not output.is_dir():
         raise InputError(f"{output}: a file; name another `output`")
+    for folder in folders:
+        if folder.is_file():
+            raise InputError(f"{folder}: a packed file cannot be part of a mix folder; name its model folder")
     if output.resolve() in [folder.resolve() for folder in folders]:
         raise InputError(f"{output}: one of the models to mix; name another `output`")
     if (output / "model.json").exists() and not force:

@@ -1,4 +1,4 @@
-"""`load`: the model of a folder, whatever its kind.
+"""`load`: the model of a folder or of a packed file, whatever its kind.
 
 Each kind of model has a module `folder` in its own package below `fewwords.models`, which registers a reader for its
 format here. `load` finds these modules by searching the package; it knows none of them by name.
@@ -28,12 +28,20 @@ def register(format_name: str) -> Callable[[Reader], Reader]:
     return add
 
 
-def load(folder: str | Path, device: str = "cpu") -> Model:
-    """Read a model folder of any kind; raises InputError if it is incomplete, changed, or of an unknown kind."""
+def load(path: str | Path, device: str = "cpu") -> Model:
+    """Read a model folder of any kind, or a packed file; raises InputError if it is incomplete, changed, or unknown.
+
+    `device` is where a neural model computes: the name of one of PyTorch's, or "numpy", which needs no PyTorch and reads
+    a folder in a tenth of the time that importing PyTorch takes. A packed file computes with numpy in any case.
+    """
+    if Path(path).is_file():
+        from fewwords.models.packed.file import load_packed
+
+        return load_packed(Path(path))
     for module in pkgutil.iter_modules(fewwords.models.__path__, "fewwords.models."):
         if module.ispkg:
             import_module(f"{module.name}.folder")
-    folder = Path(folder)
+    folder = Path(path)
     found = folder_format(folder)
     if found not in _READERS:
         known = ", ".join(sorted(_READERS))

@@ -1,4 +1,4 @@
-"""A model that reads and writes text: `fewwords.load` gives one, whatever kind of model the folder holds.
+"""A model that reads and writes text: `fewwords.load` gives one, whatever kind of model the path holds.
 
 `TextModel.model` speaks ids (see `fewwords.models.model`); here text is cut into words as the model's corpus was, and suggestions
 and samples come back as a person would write them. Scores of words and sentences are logs to base 10, as in other toolkits;
@@ -281,6 +281,10 @@ def _check_number(k: int) -> None:
         raise InputError(f"`k` {k}: choose 1 or more suggestions")
 
 
-def load(path: str | Path, device: str = "cpu") -> TextModel:
-    """Read a model of any kind; raises InputError when it is incomplete, was changed, or is of no known kind."""
+def load(path: str | Path, device: str = "numpy") -> TextModel:
+    """Read a model folder of any kind or a packed file; raises InputError when it is incomplete, was changed, or unknown.
+
+    Neural models compute with numpy, which answers one question at a time sooner than PyTorch and starts at once; name a
+    `device` of PyTorch's ("cpu", "cuda") for large batches.
+    """
     return TextModel(load_model(path, device))

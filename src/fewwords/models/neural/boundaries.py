@@ -4,23 +4,30 @@ With the boundary "end" a sentence is read from `<s>`, and `</s>` is predicted a
 the authors' code, the first word is predicted from a learned state before any input, and the end is not predicted.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from fewwords.models.neural.variants import Boundary
 from fewwords.vocabulary import END_ID, START_ID
 
+if TYPE_CHECKING:
+    from torch import Tensor
 
-class Reading(NamedTuple):
+Array = TypeVar("Array", NDArray[np.int64], "Tensor")
+
+
+@dataclass(frozen=True)
+class Reading(Generic[Array]):
     """What a model reads and predicts, time first: `inputs` [T', n] and `targets` [T, n].
 
     If there is one more target than inputs, the first is predicted from the state before any input.
     """
 
-    inputs: Tensor
-    targets: Tensor
+    inputs: Array
+    targets: Array
 
     @property
     def predicts_before_reading(self) -> bool:
@@ -28,14 +35,12 @@ class Reading(NamedTuple):
         return len(self.targets) > len(self.inputs)
 
 
-def read(sentences: Tensor, boundary: Boundary) -> Reading:
-    """Inputs and targets of sentences of one length, ids [num_sentences, length]."""
-    words = sentences.t()
+def read(sentences: Array, boundary: Boundary) -> Reading[Array]:
+    """Inputs and targets of sentences of one length, ids [num_sentences, length], an array or a tensor."""
+    words = sentences.T
     if boundary == "paper":
         return Reading(words[:-1], words)
-    num_sentences = words.shape[1]
-    start, end = (words.new_full((1, num_sentences), word) for word in (START_ID, END_ID))
-    return Reading(torch.cat([start, words]), torch.cat([words, end]))
+    return Reading(_join(_row(START_ID, words), words), _join(words, _row(END_ID, words)))
 
 
 def first_input(boundary: Boundary) -> int | None:
@@ -46,3 +51,17 @@ def first_input(boundary: Boundary) -> int | None:
 def never_predicted(boundary: Boundary) -> tuple[int, ...]:
     """The words that are never targets: `<s>`, and `</s>` too where the end of a sentence is not predicted."""
     return (START_ID, END_ID) if boundary == "paper" else (START_ID,)
+
+
+def _row(word: int, words: Any) -> Any:
+    """A row with the same word for each column of `words`."""
+    shape = (1, words.shape[1])
+    return np.full(shape, word) if isinstance(words, np.ndarray) else words.new_full(shape, word)
+
+
+def _join(*parts: Any) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    from torch import cat
+
+    return cat(parts)

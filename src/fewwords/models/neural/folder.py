@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
+from fewwords.extras import is_installed
 from fewwords.models.load import register
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.models.sealed_folder import ModelFacts, open_folder, write_folder
 from fewwords.store.arrays import array_shapes
+from fewwords.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from fewwords.models.neural.language_model import LanguageModel
     from fewwords.models.neural.model import NeuralModel
+    from fewwords.models.packed.model import PackedModel
 
 FORMAT = "fewwords model 1"
+NUMPY = "numpy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,21 +63,23 @@ def _tensors(network: "LanguageModel") -> "dict[str, Tensor]":
 
 
 @register(FORMAT)
-def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
-    """Read what `save_neural` wrote; raises InputError if the folder is incomplete or was changed."""
+def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel":
+    """Read what `save_neural` wrote; raises InputError if the folder is incomplete or was changed.
+
+    Where PyTorch is not installed, "cpu" is numpy too.
+    """
+    if device == NUMPY or (device == "cpu" and not is_installed("torch")):
+        from fewwords.models.packed.folder import load_folder
+
+        return load_folder(folder)
     from safetensors.torch import load_file
 
     from fewwords.models.neural.language_model import LanguageModel
     from fewwords.models.neural.memory import settings_memory
     from fewwords.models.neural.model import NeuralModel
 
-    facts, vocabulary = open_folder(folder, FORMAT, NeuralFacts, "model.safetensors")
-    settings, codes = facts.settings, None
-    if settings.is_coded:
-        needed = {"codes.safetensors", *(["codes.json"] if (folder / "codes.json").exists() else [])}
-        if not needed <= set(facts.sha256):
-            raise InputError(f"{folder / 'model.json'}: does not name {min(needed)}; copy the model folder again")
-        codes = SparseCodes.load(folder / "codes.safetensors")
+    facts, vocabulary, codes = open_neural(folder)
+    settings = facts.settings
     path = folder / "model.safetensors"
     found = array_shapes(path, "copy the model folder again")
     # before anything of that size is made, and one layer after another
@@ -81,7 +87,7 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
     wanted = settings_memory(settings, facts.num_words, num_base, num_nonzeros).parameters
     stored = sum(map(math.prod, found.values()))
     if wanted != stored or settings.num_layers > len(found):
-        raise _unfit(path, f"{stored:,} numbers in {len(found):,} arrays, not {wanted:,}")
+        raise unfit(path, f"{stored:,} numbers in {len(found):,} arrays, not {wanted:,}")
     try:
         network = LanguageModel(settings, facts.num_words, codes)
     except InputError as error:
@@ -89,10 +95,22 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
     expected = {name: tuple(tensor.shape) for name, tensor in _tensors(network).items()}
     for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):
-            raise _unfit(path, f"{name} has the shape {found.get(name)}, not {expected.get(name)}")
+            raise unfit(path, f"{name} has the shape {found.get(name)}, not {expected.get(name)}")
     network.to(device).load_state_dict(load_file(path, device=str(device)), strict=False)  # tied arrays are there once
     return NeuralModel(network.eval(), vocabulary, codes, facts.rules, facts.made_from)
 
 
-def _unfit(path: Path, why: str) -> InputError:
+def open_neural(folder: Path) -> tuple[NeuralFacts, Vocabulary, SparseCodes | None]:
+    """What `model.json` says, the vocabulary, and the codes of a coded model, all checked."""
+    facts, vocabulary = open_folder(folder, FORMAT, NeuralFacts, "model.safetensors")
+    if not facts.settings.is_coded:
+        return facts, vocabulary, None
+    needed = {"codes.safetensors", *(["codes.json"] if (folder / "codes.json").exists() else [])}
+    if not needed <= set(facts.sha256):
+        raise InputError(f"{folder / 'model.json'}: does not name {min(needed)}; copy the model folder again")
+    return facts, vocabulary, SparseCodes.load(folder / "codes.safetensors")
+
+
+def unfit(path: Path, why: str) -> InputError:
+    """The error for weights that are not those of the settings."""
     return InputError(f"{path}: does not fit model.json ({why}); copy the model folder again")

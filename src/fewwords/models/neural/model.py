@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fewwords.codes.sparse_codes import SparseCodes
-from fewwords.errors import InputError
 from fewwords.models.memory import Memory
 from fewwords.models.model import BATCH_WORDS, Model, Scored, Sentence
 from fewwords.models.neural.boundaries import first_input, read
+from fewwords.models.neural.by_length import score_by_length
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.memory import network_memory, uncompressed_memory
 from fewwords.text.rules import TextRules
 from fewwords.vocabulary import Vocabulary
 
-WINDOW_WORDS = 1 << 18  # words that wait to be batched with sentences of equal length
 State = tuple[Tensor, ...]
 
 
@@ -121,17 +120,7 @@ class NeuralModel(Model):
         advance: Callable[[int], None] | None = None,
     ) -> Iterator[Scored]:
         """The sentences in order with ln p of their targets; see `Model.score_sentences`."""
-        if batch_words < 1:
-            raise InputError(f"a batch of {batch_words} words: choose 1 or more")
-        for window in _windows(sentences):
-            scores: list[NDArray[np.float64]] = [np.empty(0)] * len(window)
-            for group in _equal_lengths([len(sentence) for sentence in window], batch_words):
-                ids = np.stack([window[index] for index in group])
-                for index, row in zip(group, self.target_log_probs(ids, batch_words)):
-                    scores[index] = row
-                if advance is not None:
-                    advance(ids.size)
-            yield from zip(window, scores)
+        return score_by_length(sentences, self.target_log_probs, batch_words, advance)
 
     @torch.no_grad()
     def target_log_probs(self, sentences: NDArray[np.int64], most_contexts: int = BATCH_WORDS) -> NDArray[np.float64]:
@@ -165,26 +154,3 @@ class NeuralModel(Model):
 def _join(states: Sequence[State]) -> State:
     """Several states as one; the second dimension of every part is the sentence."""
     return states[0] if len(states) == 1 else tuple(torch.cat(parts, dim=1) for parts in zip(*states))
-
-
-def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    window: list[Sentence] = []
-    num_words = 0
-    for sentence in sentences:
-        window.append(sentence)
-        num_words += len(sentence)
-        if num_words >= WINDOW_WORDS:
-            yield window
-            window, num_words = [], 0
-    if window:
-        yield window
-
-
-def _equal_lengths(lengths: list[int], batch_words: int) -> Iterator[list[int]]:
-    """The places of sentences of one length, at most `batch_words` words in total."""
-    by_length: dict[int, list[int]] = {}
-    for index, length in enumerate(lengths):
-        by_length.setdefault(length, []).append(index)
-    for length, places in sorted(by_length.items()):
-        step = max(1, batch_words // max(1, length))
-        yield from (places[first : first + step] for first in range(0, len(places), step))

@@ -1,0 +1,19 @@
+"""How many bits each part of a packed model has: a value, from the best to the smallest."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The bits of a weight in embedding and output, of one in the encoder, of a code's value and of a bias."""
+
+    tables: int
+    encoder: int
+    values: int
+    biases: int
+
+
+RECIPES = {8: Recipe(8, 8, 6, 8), 4: Recipe(4, 4, 3, 6)}
+# From the best to the smallest, for a size that is asked for.
+LADDER = (RECIPES[8], Recipe(4, 8, 4, 8), Recipe(4, 4, 4, 6), RECIPES[4], Recipe(4, 4, 2, 6))
+ENCODER_BIASES = 8

@@ -1,0 +1,126 @@
+"""`pack`: a folder in, one file out, with an account of every byte."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fewwords
+from fewwords.corpus import TokenCorpus, prepare
+from fewwords.errors import InputError
+from fewwords.models.neural.folder import save_neural
+from fewwords.models.neural.model import NeuralModel
+from fewwords.packing.pack import pack
+from fewwords.packing.recipe import LADDER, RECIPES
+from packed_models import make_neural, packed_model
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory, prose: Callable[..., str]) -> Path:
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "text.txt").write_text(prose(600))
+    prepare([str(folder / "text.txt")], folder, dev_words=400, test_words=400)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(work: Path) -> Path:
+    """A neural model over the words of the corpus."""
+    model = make_neural("lstm-z-w", num_words=150, size=20)
+    vocabulary = TokenCorpus.open(work).vocabulary(150)
+    save_neural(work / "model", NeuralModel(model.network, vocabulary, model.codes), "# Card\n")
+    return work / "model"
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_every_byte_is_accounted_for(folder: Path, bits: int, tmp_path: Path) -> None:
+    packed = pack(folder, tmp_path / "m.few", bits=bits)
+    assert packed.num_bytes == packed.path.stat().st_size
+    parts = {part.name: part for part in packed.parts}
+    assert parts["embedding"].num_numbers == 21 * 20
+    assert packed.num_bytes < packed.num_float_bytes
+    assert packed.perplexity_before is packed.perplexity_after is None
+
+
+def test_the_same_model_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    first, second = (pack(folder, tmp_path / name, bits=4).path.read_bytes() for name in ("a.few", "b.few"))
+    assert first == second
+
+
+def test_perplexity_is_that_of_evaluate(folder: Path, work: Path, tmp_path: Path) -> None:
+    packed = pack(folder, tmp_path / "m.few", bits=4, work=work, max_words=300)
+    for model, perplexity in ((folder, packed.perplexity_before), (packed.path, packed.perplexity_after)):
+        evaluated = fewwords.evaluate(model, work=work, part="dev", max_words=300)
+        assert evaluated.total.perplexity.value == pytest.approx(perplexity, rel=1e-4)
+    assert fewwords.load(packed.path).model.made_from["packed"]["perplexity"]["after"] == packed.perplexity_after
+    evaluated = fewwords.evaluate(packed.path, work=work, part="dev", max_words=300)
+    assert evaluated.files == {"m.few": packed.num_bytes}
+
+
+def test_text_instead_of_a_corpus(folder: Path, work: Path, tmp_path: Path) -> None:
+    packed = pack(folder, tmp_path / "m.few", bits=8, texts=[str(work / "text.txt")], max_words=200)
+    assert packed.perplexity_before is not None
+    assert packed.perplexity_after == pytest.approx(packed.perplexity_before, rel=0.02)
+
+
+def test_a_size_chooses_the_best_recipe_that_fits(folder: Path, tmp_path: Path) -> None:
+    sizes = []
+    for number, limit in enumerate((1.0, 0.0110, 0.0095)):
+        packed = pack(folder, tmp_path / f"{number}.few", size_mb=limit)
+        assert packed.num_bytes <= 1e6 * limit
+        sizes.append(packed.num_bytes)
+        better = LADDER[: LADDER.index(packed.recipe)]
+        assert not better or sizes[-1] < sizes[0]
+    assert sizes == sorted(sizes, reverse=True)
+    with pytest.raises(InputError, match=r"is 0\.00\d MB over `size_mb` 0\.001"):
+        pack(folder, tmp_path / "small.few", size_mb=0.001)
+    assert not (tmp_path / "small.few").exists()
+
+
+def test_the_ladder_goes_down() -> None:
+    assert LADDER[0] == RECIPES[8]
+    assert RECIPES[4] in LADDER
+    for better, worse in zip(LADDER, LADDER[1:]):
+        assert all(high >= low for high, low in zip(vars(better).values(), vars(worse).values()))
+
+
+def test_what_cannot_be_packed(folder: Path, tmp_path: Path) -> None:
+    packed = packed_model(make_neural("lstm-z-w"), tmp_path, 8)
+    assert packed.facts["bits"] == 8
+    with pytest.raises(InputError, match="packed already"):
+        pack(tmp_path / "model.few", tmp_path / "again.few")
+    with pytest.raises(InputError, match="is there already"):
+        pack(folder, tmp_path / "model.few")
+    with pytest.raises(InputError, match="choose 8 or 4"):
+        pack(folder, tmp_path / "m.few", bits=5)
+    with pytest.raises(InputError, match="either `bits` or `size_mb`"):
+        pack(folder, tmp_path / "m.few", bits=4, size_mb=1)
+    with pytest.raises(InputError, match="more than 0"):
+        pack(folder, tmp_path / "m.few", size_mb=float("nan"))
+    with pytest.raises(InputError, match="no such model folder"):
+        pack(tmp_path / "nothing", tmp_path / "m.few")
+
+
+def test_the_command(folder: Path, work: Path, tmp_path: Path, command: Callable[..., object]) -> None:
+    file = tmp_path / "m.few"
+    done = command("pack", folder, "--output", file, "--bits", 4, "--work", work, "--max-words", 100)
+    assert done.code == 0, done.err
+    assert "perplexity after packing" in done.out
+    assert f"{file.stat().st_size:,}" in done.out
+    assert command("suggest", file, "the ").code == 0
+    assert "packed perplexity" in command("info", file).out
+    assert "perplexity" in command("evaluate", file, "--work", work, "--max-words", 50).out
+    done = command("pack", folder, "--output", file)
+    assert (done.code, len(done.errors)) == (2, 1)
+    assert "--force" in done.errors[0]
+    done = command("mix", file, folder, "--work", work, "--output", tmp_path / "mix")
+    assert (done.code, "packed file" in done.errors[0]) == (2, True)
+
+
+def test_a_state_of_a_packed_model_stays_what_it_is(folder: Path, tmp_path: Path) -> None:
+    model = fewwords.load(pack(folder, tmp_path / "m.few", bits=4).path)
+    state = model.feed(model.start(), "the")
+    before = model.log_probs(state).copy()
+    model.feed(state, "the")
+    np.testing.assert_array_equal(model.log_probs(state), before)
