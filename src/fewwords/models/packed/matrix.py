@@ -133,7 +133,7 @@ class QuantisedMatrix:
 
 def _scaled(wide: Floats, scales: Floats) -> Floats:
     """Levels [rows, columns] times their scales [rows, groups], in place."""
-    grouped = wide.reshape(len(wide), scales.shape[1], -1)
+    grouped = wide.reshape(len(wide), scales.shape[1], wide.shape[1] // scales.shape[1])
     grouped *= scales[:, :, None]
     return grouped.reshape(wide.shape)
 
