@@ -159,9 +159,8 @@ def test_the_keyboard_alone_is_enough(tmp_path: Path, browser: Browser) -> None:
     second = browser.run("return page.suggestions[1].written")
     browser.type("#text", "\ue00a2\ue000")  # alt + 2
     assert browser.run("return document.getElementById('text').value") == f"The {first} {second} "
-    labels = browser.run(
-        "return [...document.querySelectorAll('button:not([hidden])')].map((each) => each.getAttribute('aria-label') || each.textContent)"
-    )
+    shown = "[...document.querySelectorAll('button:not([hidden])')]"
+    labels = browser.run(f"return {shown}.map((each) => each.getAttribute('aria-label') || each.textContent)")
     assert all(label.strip() for label in labels)
 
 
