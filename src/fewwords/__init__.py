@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fewwords.losses.nce import NoiseContrastiveLoss as NoiseContrastiveLoss
     from fewwords.making.make import make as make
     from fewwords.packing.pack import pack as pack
+    from fewwords.page.make import make_page as make_page
     from fewwords.training.train import train as train
     from fewwords.use.text_model import TextModel as TextModel
     from fewwords.use.text_model import load as load
@@ -42,6 +43,7 @@ _PLACES = {
     "evaluate": "evaluation.evaluate",
     "mix": "evaluation.mix",
     "pack": "packing.pack",
+    "make_page": "page.make",
     "explain": "codes.explain",
     "show_progress": "cli.console",
     "TextModel": "use.text_model",

@@ -223,4 +223,4 @@ def test_a_header_that_is_not_there(content: bytes, place: Path) -> None:
 def test_metadata_twice(content: bytes, place: Path) -> None:
     length = int.from_bytes(content[:8], "little")
     header = content[8 : 8 + length].rstrip()[:-1] + b', "__metadata__": 5}'
-    refuse(place, reseal(len(header).to_bytes(8, "little") + header + content[8 + length :]), "not strings")
+    refuse(place, reseal(len(header).to_bytes(8, "little") + header + content[8 + length :]), "given twice")

@@ -58,11 +58,11 @@ def test_time_grows_with_the_text_and_no_faster(mark: str) -> None:
     def seconds(number: int) -> float:
         block = f'<doc id="1" url="u" title="t">\n{mark * number}\n</doc>\n'.encode()
         best = float("inf")
-        for _ in range(3):
-            started = time.perf_counter()
+        for _ in range(5):
+            started = time.process_time()
             for each in BlockReader("text", iter([block]), False).blocks(0):
                 Segmenter(TextRules()).segment(each)
-            best = min(best, time.perf_counter() - started)
+            best = min(best, time.process_time() - started)
         return best
 
-    assert seconds(32_000) < 14 * seconds(4_000) + 0.05  # 8 times the text; quadratic time would be 64 times
+    assert seconds(32_000) < 24 * seconds(4_000) + 0.05  # 8 times the text; quadratic time would be 64 times

@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, make, mix, pack, paper, train, use, vectors, words
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, make, mix, pack, page, paper, train, use, vectors, words
 from fewwords.cli.wording import error_line, with_flags
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import DivergedError, InputError
@@ -66,6 +66,7 @@ app.command("sample")(use.sample)
 app.command("rescore")(use.rescore)
 app.command("nearest")(words.nearest)
 app.command("info")(use.info)
+app.command("page")(page.page)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
 

@@ -6,9 +6,9 @@ sentence, and `I`. What splitting and lower-casing lost (names, the direction of
 
 from collections.abc import Iterable, Sequence
 
-_CLOSING = frozenset(", . ! ? ; : ) ] } % ... 's ' ” ’ …".split())
-_OPENING = frozenset("( [ { $ £ € # “ ‘ @".split())
-_JOINING = frozenset("- / – _".split())
+CLOSING = frozenset(", . ! ? ; : ) ] } % ... 's ' ” ’ …".split())
+OPENING = frozenset("( [ { $ £ € # “ ‘ @".split())
+JOINING = frozenset("- / – _".split())
 _QUOTE = '"'
 
 
@@ -36,7 +36,7 @@ def blank_between(before: Sequence[str], word: str) -> bool:
     """Whether there is a space between the words before, of the same sentence, and the next one."""
     if not before:
         return False
-    if word in _CLOSING or word in _JOINING or before[-1] in _OPENING or before[-1] in _JOINING:
+    if word in CLOSING or word in JOINING or before[-1] in OPENING or before[-1] in JOINING:
         return False
     if word == _QUOTE:
         return not _is_open(before)  # a closing mark joins the word before

@@ -42,6 +42,18 @@ class SentenceSplitter:
                 # all such chunks at once: a long line may hold thousands
                 paragraph = " ".join(piece for chunk in paragraph.split() for piece in self._chunks.pieces(chunk))
 
+    def under_way(self, line: str) -> list[str]:
+        """The words of the sentence at the end of a cleaned line that is still being written.
+
+        None if its last mark ends a sentence. A full stop that may belong to an abbreviation (`U.S.`) does not end it here: what
+        will follow is not known yet.
+        """
+        found = self.split(line)
+        ending = self._chunks.ending(line.split()[-1]) if found and found[-1][1] else None
+        if ending is not None and ending.end not in (End.PERHAPS, End.NUMBERED):
+            return []
+        return self.lexicon.decode(found[-1][0]) if found else []
+
     @property
     def saw_overlong(self) -> bool:
         """Whether any sentence may be unusable."""

@@ -56,8 +56,7 @@ class Reader:
         lines = clean_text(before).splitlines()
         line = lines[-1] if lines and not before.endswith(("\n", "\r")) else ""
         with self._lock:
-            split = self._splitter.split(line)
-            words = self._splitter.lexicon.decode(split[-1][0]) if split and not split[-1][1] else []
+            words = self._splitter.under_way(line)
             self._forget_some()
         pieces = split_words(clean_chunk(chunk))
         if pieces and not pieces[-1][-1].isalnum() and "'" not in pieces[-1]:

@@ -1,0 +1,28 @@
+"""`fewwords page`: a packed model as a page that runs in any browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def page(
+    packed: Annotated[Path, typer.Argument(metavar="FILE", help="A packed model (.few), made by fewwords pack.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="PAGE", help="The page to write; an old one is replaced.")
+    ] = Path("keyboard.html"),
+) -> None:
+    """Write one self-contained HTML page with the model in it: suggestions with every key, and words explained.
+
+    It opens from a file and needs no network. Everything is computed in the browser.
+
+    \b
+    Examples:
+      fewwords pack work/models/lstm-z-w-v50000 --output english.few --bits 4
+      fewwords page english.few --output keyboard.html
+    """
+    from fewwords.page.make import make_page
+    from fewwords.progress import say
+
+    written = make_page(packed, output)
+    say(f"{written}: {written.stat().st_size / 1e6:.2f} MB; open it in a browser")

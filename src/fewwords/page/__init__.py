@@ -1,0 +1,1 @@
+"""A page that runs a packed model in any browser."""
