@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, mix, paper, train, use, vectors
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, export, mix, paper, train, use, vectors
 from fewwords.cli.wording import error_line
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import InputError
@@ -56,6 +56,7 @@ app.command("score")(use.score)
 app.command("sample")(use.sample)
 app.command("rescore")(use.rescore)
 app.command("info")(use.info)
+app.command("export")(export.export)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
 
