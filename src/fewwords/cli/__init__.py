@@ -12,7 +12,7 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, export, mix, paper, train, use, vectors
+from fewwords.cli import arpa, codes, corpus, demo, evaluate, export, mix, paper, serve, train, use, vectors
 from fewwords.cli.wording import error_line
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import InputError
@@ -57,6 +57,7 @@ app.command("sample")(use.sample)
 app.command("rescore")(use.rescore)
 app.command("info")(use.info)
 app.command("export")(export.export)
+app.command("serve")(serve.serve)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
 
