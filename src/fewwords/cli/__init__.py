@@ -30,7 +30,7 @@ Rare words are said in a few common ones. The pipeline:
              --train----> a language model        work/models   evaluate, mix
              --paper----> tables, figures, report work/report
 
-A trained model is put to use by suggest, score, sample, rescore and info.
+A trained model is put to use by suggest, score, sample, rescore and info. serve answers over HTTP, export writes ONNX.
 
 Start with `fewwords demo`, which runs the pipeline once on a built-in corpus.
 """
