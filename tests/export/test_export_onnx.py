@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -213,3 +214,22 @@ def test_the_command(tmp_path: Path, command: Callable[..., Any]) -> None:
     assert (tmp_path / "out/step.onnx").read_bytes() != before
     assert (tmp_path / "out/notes.txt").read_text() == "mine"
     assert "--format" in command("export", tmp_path / "model", "--format", "pickle").errors[0]
+
+
+def test_the_python_of_the_how_to_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = make_model("lstm-z-w")
+    export_onnx(model, tmp_path / "keyboard")
+    export_onnx(model, tmp_path / "keyboard8", bits=8)
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs/how-to/onnx.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, names)
+    suggested, scored = capsys.readouterr().out.splitlines()
+    state = model.feed(model.feed(model.start(), 0), 0)  # none of its words is known to this model
+    best = np.argsort(-model.log_probs(state)[3:])[:3] + 3
+    assert suggested == str([VOCABULARY.words[word] for word in best])
+    (known,) = model.target_log_probs(np.zeros((1, 7), np.int64))
+    assert float(scored) == pytest.approx(known.sum() / np.log(10), abs=1e-3)
