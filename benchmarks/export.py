@@ -1,7 +1,8 @@
 """A step of a model in onnxruntime, coded and dense, float and 8-bit, beside the same step in PyTorch: one thread, V = 50k.
 
 A step reads a word and gives the log-probabilities of all words. Prints a card and, as its last line, one JSON object. The
-steps take turns, and medians are reported. `--work` takes the sparse codes of a work folder if it has some for 50,000
+steps take turns, and medians are reported, of the time that passed and of processor time (`cpu`), which does not depend on
+what else the machine does. `--work` takes the sparse codes of a work folder if it has some for 50,000
 words; otherwise codes are made up. Weights are made up, and words are drawn by rank as in text. (Not named after ONNX,
 because a script hides the package of its name.)
 """
@@ -105,24 +106,29 @@ def main() -> None:
             "torch_dense": torch_step(dense),
         }
     words = np.minimum(np.random.default_rng(1).zipf(1.2, 60 if options.quick else 600) + 2, NUM_WORDS - 1).tolist()
-    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in steps}
     largest = 0.0
     for word in words:
         found = {}
         for name, step in steps.items():
-            start = time.perf_counter()
+            start, cpu_start = time.perf_counter(), time.thread_time()
             found[name] = step(word)
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append((time.perf_counter() - start, time.thread_time() - cpu_start))
         largest = max(largest, float(np.abs(found["onnx"] - found["torch"]).max()))
-    medians = {name: 1000 * statistics.median(each) for name, each in seconds.items()}
+    medians, cpu = (
+        {name: 1000 * statistics.median(each[kind] for each in found) for name, found in seconds.items()}
+        for kind in (0, 1)
+    )
     print(f"one step, V = {NUM_WORDS:,}, {codes_path or 'made-up codes'}, one thread, medians of {len(words)}")
     for name, median in medians.items():
         size = f", {megabytes[name]:.1f} MB" if name in megabytes else ""
-        print(f"  {name:20} {median:7.2f} ms, {median / medians['torch']:.2f} of PyTorch's{size}")
+        ratio = cpu[name] / cpu["torch"]
+        print(f"  {name:20} {median:7.2f} ms, cpu {cpu[name]:.2f} ms, {ratio:.2f} of PyTorch's{size}")
     print(f"  largest difference of a log-probability between onnx and PyTorch: {largest:.1e}")
     figures = {f"{name}_p50_ms": round(median, 3) for name, median in medians.items()}
+    cpu_figures = {f"{name}_cpu_ms": round(median, 3) for name, median in cpu.items()}
     sizes = {f"{name}_mb": round(size, 2) for name, size in megabytes.items()}
-    print(json.dumps({**figures, **sizes, "largest_difference": largest}))
+    print(json.dumps({**figures, **cpu_figures, **sizes, "largest_difference": largest}))
 
 
 if __name__ == "__main__":

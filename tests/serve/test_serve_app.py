@@ -11,8 +11,10 @@ import schemathesis
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.schemas import BaseSchema
+from starlette.applications import Starlette
 
 from fewwords.serve.app import Limits, make_app
+from fewwords.serve.body_limit import BodyLimit
 from fewwords.serve.workers import BusyError, Workers
 from fewwords.use.text_model import TextModel
 
@@ -106,6 +108,8 @@ def test_health_and_page(client: TestClient, coded: TextModel, schema: BaseSchem
         (422, {"url": "/suggest", "json": {"text": "a", "k": True}}),
         (422, {"url": "/suggest", "content": b'{"text": "\\ud800"}', "headers": {"content-type": "application/json"}}),
         (422, {"url": "/suggest", "content": b'{"text": ', "headers": {"content-type": "application/json"}}),
+        (400, {"url": "/suggest", "content": b'{"text": "\xff"}', "headers": {"content-type": "application/json"}}),
+        (400, {"url": "/suggest", "content": b"[" * 60_000, "headers": {"content-type": "application/json"}}),
         (422, {"url": "/score", "json": {"texts": []}}),
         (422, {"url": "/score", "json": {"texts": ["a"] * 101}}),
         (
@@ -129,6 +133,27 @@ def test_a_body_of_no_stated_length_is_cut_off(client: TestClient) -> None:
     answer = client.post("/suggest", content=(b" " * 1000 for _ in range(1000)))
     assert answer.status_code == 413
     error_of(answer)
+
+
+def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    sent: list[Any] = []
+
+    async def never() -> Any:
+        await asyncio.sleep(30)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    app = BodyLimit(Starlette(), most_bytes=10, seconds=0.05)
+    asyncio.run(app({"type": "http", "method": "POST", "path": "/suggest", "headers": []}, never, send))
+    assert sent[0]["status"] == 408
+
+
+def test_an_error_of_the_service_itself(client: TestClient, coded: TextModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coded, "suggest", lambda text, k: 1 / 0)
+    answer = client.post("/suggest", json={"text": "The "})
+    assert answer.status_code == 500
+    assert "division" not in str(error_of(answer)), "what went wrong inside is for the log"
 
 
 def test_a_busy_service_says_so_and_recovers(coded: TextModel, monkeypatch: pytest.MonkeyPatch) -> None:
