@@ -86,6 +86,12 @@ def test_a_command_says_which_extra_it_needs(tmp_path: Path) -> None:
     )
 
 
+def test_serving_has_an_extra_of_its_own(tmp_path: Path) -> None:
+    done = run("from fewwords.cli import main\nmain(['serve', 'nowhere'])", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith('uvicorn, which is not installed; run: pip install "fewwords[serve]"')
+
+
 def test_every_extra_is_that_of_the_package() -> None:
     text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
     for extra, packages in EXTRAS.items():

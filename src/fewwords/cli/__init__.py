@@ -12,7 +12,24 @@ from typing import Annotated, Optional, cast
 import typer
 
 from fewwords import __version__
-from fewwords.cli import arpa, codes, corpus, demo, evaluate, make, mix, pack, page, paper, train, use, vectors, words
+from fewwords.cli import (
+    arpa,
+    codes,
+    corpus,
+    demo,
+    evaluate,
+    export,
+    make,
+    mix,
+    pack,
+    page,
+    paper,
+    serve,
+    train,
+    use,
+    vectors,
+    words,
+)
 from fewwords.cli.wording import error_line, with_flags
 from fewwords.cli.work_folder import WorkCommand
 from fewwords.errors import DivergedError, InputError
@@ -37,7 +54,8 @@ Rare words are said in a few common ones. From a text to suggestions, in two com
              --pack-----> one small file          NAME.few
              --paper----> tables, figures, report work/report
 
-A trained model is put to use by suggest, score, sample, rescore, explain, nearest and info.
+A trained model is put to use by suggest, score, sample, rescore, explain, nearest and info. serve answers over HTTP,
+export writes ONNX, page a keyboard for the browser.
 
 Start with `fewwords demo`, which makes models of a built-in corpus and shows what they can do.
 """
@@ -67,6 +85,8 @@ app.command("rescore")(use.rescore)
 app.command("nearest")(words.nearest)
 app.command("info")(use.info)
 app.command("page")(page.page)
+app.command("export")(export.export)
+app.command("serve")(serve.serve)
 app.command("paper")(paper.paper)
 app.command("demo")(demo.demo)
 

@@ -1,0 +1,62 @@
+"""`serve`: answers over HTTP until it is stopped; requests that have begun are answered first."""
+
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from fewwords.errors import InputError
+from fewwords.progress import say
+from fewwords.serve import HOST, PORT
+from fewwords.use.text_model import TextModel, load
+
+_STOP_SECONDS = 15  # for requests that have begun
+_BACKLOG = 2048
+
+
+def serve(model: TextModel | str | Path, host: str = HOST, port: int = PORT) -> None:
+    """Serve a model, or a model folder, until SIGINT or SIGTERM; a `port` of 0 takes any that is free.
+
+    Anybody who can reach `host` can use it: there is no authentication. Raises InputError if it cannot listen there.
+    """
+    import uvicorn
+
+    from fewwords.serve.app import make_app
+
+    with _listen(host, port) as listener:
+        loaded = model if isinstance(model, TextModel) else load(model)
+        _one_thread_for_each_call()
+        config = uvicorn.Config(
+            make_app(loaded),
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=_STOP_SECONDS,
+        )
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
+        say(
+            f"serve: {loaded.model.variant}, {loaded.model.num_words:,} words, at {address} "
+            "(no authentication: whoever can reach this address can use it; Ctrl-C stops it)"
+        )
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has stopped
+            uvicorn.Server(config).run(sockets=[listener])
+    say("serve: stopped")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise InputError(f"`port` {port}: choose a number from 0 to 65535")
+    try:
+        family, *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise InputError(
+            f"`host` {host}, `port` {port}: cannot listen there ({error.strerror or error}); choose others"
+        ) from None
+
+
+def _one_thread_for_each_call() -> None:
+    """There is a thread for each core already, and more within each would only get in each other's way."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
