@@ -1,0 +1,1 @@
+"""What `fuzz.py` and `faults.py` are made of: samples of every file, mutations, limits, commands, kills."""

@@ -1,0 +1,108 @@
+"""Worker processes under limits of memory and time, which an input may kill.
+
+Workers are forked from a process that has imported and warmed up everything, so a new one costs nothing. A worker tries
+inputs in order and reports each; one that dies, or says nothing for too long, has failed at the input after the last
+one it reported, and another goes on behind it.
+"""
+
+import faulthandler
+import os
+import resource
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from reliability.trial import Outcome
+
+Report = tuple[int, Outcome, str]
+# Tries the input of a number in a folder.
+Try = Callable[[int, Path], tuple[Outcome, str]]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """For one input: seconds, and memory beyond what a worker has when it starts."""
+
+    seconds: float = 10.0
+    mebibytes: int = 1024
+
+
+class _Worker:
+    """A process that tries the inputs of some numbers; `left` are those that it has not reported."""
+
+    def __init__(self, try_one: Try, left: range, scratch: Path, limits: Limits) -> None:
+        self.left = left
+        self.connection, theirs = Pipe(duplex=False)
+        self._limits = limits
+        self._log = scratch / f"log-{left.start}"
+        self._reported = time.monotonic()
+        self._pid = os.fork()
+        if self._pid == 0:
+            try:
+                self._serve(try_one, theirs, scratch / f"worker-{left.start}")
+            finally:
+                os._exit(0)
+        theirs.close()
+
+    def _serve(self, try_one: Try, connection: Connection, folder: Path) -> None:
+        log = self._log.open("w")
+        for stream in (1, 2):
+            os.dup2(log.fileno(), stream)
+        faulthandler.enable(log)
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + (self._limits.mebibytes << 20),) * 2)
+        for number in self.left:
+            faulthandler.dump_traceback_later(0.9 * self._limits.seconds, file=log)
+            connection.send((number, *try_one(number, folder)))
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def report(self) -> Report | None:
+        """The next report, be it of the end of the process; None if there is none yet."""
+        if self.connection.poll():
+            try:
+                report: Report = self.connection.recv()
+            except EOFError:
+                report = (self.left[0], "crashes", self._end())
+        elif time.monotonic() - self._reported > self._limits.seconds:
+            os.kill(self._pid, signal.SIGKILL)
+            report = (self.left[0], "timeouts", self._end())
+        else:
+            return None
+        self._reported = time.monotonic()
+        self.left = self.left[1:]
+        return report
+
+    def _end(self) -> str:
+        """How the process ended, and what it left on stderr."""
+        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return f"the process ended with {name}\n{self._log.read_text(errors='replace')[-4000:]}"
+
+    def close(self) -> None:
+        """Let go of a process that has reported everything."""
+        self.connection.close()
+        os.waitpid(self._pid, 0)
+
+
+def try_all(try_one: Try, numbers: range, scratch: Path, limits: Limits, workers: int = 1) -> Iterator[Report]:
+    """Try the inputs of all numbers; yields a report of each, in no order."""
+    running = [_Worker(try_one, numbers[place::workers], scratch, limits) for place in range(workers)]
+    while running:
+        wait([worker.connection for worker in running], timeout=0.5)
+        for worker in list(running):
+            report = worker.report()
+            if report is None:
+                continue
+            yield report
+            has_ended = report[1] in ("crashes", "timeouts")
+            if has_ended or not worker.left:
+                running.remove(worker)
+                if not has_ended:
+                    worker.close()
+                elif worker.left:
+                    running.append(_Worker(try_one, worker.left, scratch, limits))
