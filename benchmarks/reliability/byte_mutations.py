@@ -38,10 +38,10 @@ def mutate_bytes(content: bytes, chance: random.Random) -> bytes:
 
 
 def mutate_lines(content: bytes, chance: random.Random) -> bytes:
-    """Lines dropped, doubled, exchanged, joined and repeated, and fields replaced, dropped, doubled and exchanged."""
+    """Lines and fields dropped, doubled, exchanged, joined, repeated and replaced, and single digits."""
     lines = content.split(b"\n")
     place, other = chance.randrange(len(lines)), chance.randrange(len(lines))
-    change = chance.choice(("field", "field", "field", "drop", "double", "exchange", "join", "repeat", "blank", "ends", "long"))
+    change = chance.choice(("field", "field", "digit", "digit", "drop", "double", "exchange", "join", "repeat", "blank", "ends", "long"))
     if change == "drop":
         del lines[place : place + chance.choice((1, 1, 2, 10))]
     elif change == "double":
@@ -58,6 +58,10 @@ def mutate_lines(content: bytes, chance: random.Random) -> bytes:
         return content.replace(b"\n", chance.choice((b"\r\n", b"\r", b"\n\n", b" ", "\u2028".encode())))
     elif change == "long":
         lines[place] *= 2000
+    elif change == "digit":
+        digits = [number for number, byte in enumerate(content) if 48 <= byte <= 57] or [len(content)]
+        spot = chance.choice(digits)
+        return content[:spot] + str(chance.randrange(10)).encode() + content[spot + 1 :]
     else:
         lines[place] = _change_field(lines[place], chance)
     return b"\n".join(lines)

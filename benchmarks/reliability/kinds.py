@@ -132,11 +132,16 @@ def _make_vector_file(layout: str, work: Work, folder: Path) -> None:
     if layout == "binary":
         rows = [word.encode() + b" " + row.astype("<f4").tobytes() + b"\n" for word, row in words]
     content = (b"" if layout == "glove" else header) + b"".join(rows)
-    (folder / "vectors").write_bytes(gzip.compress(content, mtime=0) if layout == "gzip" else content)
+    path = folder / _vector_file(layout)
+    path.write_bytes(gzip.compress(content, mtime=0) if layout == "gzip" else content)
 
 
-def _use_vector_file(work: Work, folder: Path) -> Any:
-    vectors = import_vectors(folder / "vectors", work.corpus.vocabulary())
+def _vector_file(layout: str) -> str:
+    return "vectors.vec.gz" if layout == "gzip" else "vectors.vec"
+
+
+def _use_vector_file(layout: str, work: Work, folder: Path) -> Any:
+    vectors = import_vectors(folder / _vector_file(layout), work.corpus.vocabulary())
     return vectors.size, vectors.num_without_vector, vectors.values.sum(axis=1).tolist(), vectors.neighbours([9], 3)[0].tolist()
 
 
@@ -289,7 +294,7 @@ KINDS: dict[str, Kind] = {
     "arpa-gz": Kind(partial(_make_arpa, "lm.arpa.gz"), partial(_use_arpa, "lm.arpa.gz")),
     "codes": Kind(_make_codes, _use_codes),
     "vectors": Kind(_make_vectors, _use_vectors),
-    **{f"vectors-{layout}": Kind(partial(_make_vector_file, layout), _use_vector_file) for layout in ("text", "glove", "binary", "gzip")},
+    **{f"vectors-{layout}": Kind(partial(_make_vector_file, layout), partial(_use_vector_file, layout)) for layout in ("text", "glove", "binary", "gzip")},
     "corpus": Kind(_make_corpus, _use_corpus),
     "words": Kind(_make_words, _use_words),
     "checkpoint": Kind(_make_run, _use_run),

@@ -19,7 +19,7 @@ from reliability.samples import Work
 
 Outcome = Literal["refused", "same", "changed", "exceptions", "crashes", "timeouts"]
 FAILURES: tuple[Outcome, ...] = ("exceptions", "crashes", "timeouts")
-_SHARE_REPAIRED = 0.9
+_SHARE_REPAIRED = 0.95
 _LONGEST_MESSAGE = 2000
 
 
