@@ -5,11 +5,13 @@ flush): the process kills itself there. A moment is a number of seconds after wh
 process the clock stands still, so that recorded times do not differ between a killed run and an undisturbed one.
 """
 
+import io
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,20 @@ def run_command(arguments: list[str], folder: Path, log: Path, kill: Kill = Kill
     seconds = time.monotonic() - started
     done = steps.read_text().split() if steps.exists() else []
     return Ended(None if code == -signal.SIGKILL else code, log.read_text(errors="replace"), done, seconds)
+
+
+def warm_up(arguments: list[str], folder: Path) -> None:
+    """Run a command in this process, so that its imports and compiled loops are there in every fork."""
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+            main(arguments)
+    except SystemExit as end:
+        if end.code:
+            raise RuntimeError(said.getvalue()) from None
+    finally:
+        os.chdir(here)
 
 
 def _be_command(arguments: list[str], folder: Path, log: Path, steps: Path, kill_step: int | None) -> int:

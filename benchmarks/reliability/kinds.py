@@ -38,6 +38,7 @@ from fewwords.vectors.neighbours import nearest_words
 from fewwords.vocabulary import Vocabulary
 from fewwords.work_folder import codes_path, corpus_folder, vectors_path
 from reliability import samples
+from reliability.inputs import Special
 from reliability.samples import Work
 
 SENTENCES = ("The old man saw a dog.", "Mary liked it, zzz!", "")
@@ -45,10 +46,14 @@ SENTENCES = ("The old man saw a dog.", "Mary liked it, zzz!", "")
 
 @dataclass(frozen=True)
 class Kind:
-    """`make` writes a sample into an empty folder; `use` reads it from a folder, which it may change."""
+    """`make` writes a sample into an empty folder; `use` reads it from a folder, which it may change.
+
+    `specials` are what a file may be replaced by and must not be waited for.
+    """
 
     make: Callable[[Work, Path], Any]
     use: Callable[[Work, Path], Any]
+    specials: tuple[Special, ...] = tuple(Special)
 
 
 def use_model(model: TextModel) -> list[Any]:
@@ -62,7 +67,7 @@ def use_model(model: TextModel) -> list[Any]:
         [[asdict(word) for word in scores] for scores in model.full_scores_all(SENTENCES)],
         [[asdict(each) for each in model.suggest(text, 3)] for text in ("the ", "Th", "the old", "")],
         model.sample("the", max_words=5, seed=1),
-        model.perplexity(SENTENCES[0]),
+        min(model.perplexity(SENTENCES[0]), 1e300),  # infinite where huge weights give a word no chance
     ]
     if model.model.codes is not None:
         answers.append(asdict(model.explain(model.vocabulary.words[-1])))
@@ -282,6 +287,9 @@ def _use_source(suffix: str, work: Work, folder: Path) -> Any:
     return corpus.vocabulary().words, [ids.tolist() for ids in corpus.part("train").sentences(0, 50)]
 
 
+# A text may come through a named pipe (`prepare <(zcat text.gz)`), and then prepare waits for it.
+_NO_PIPES = tuple(special for special in Special if special is not Special.PIPE)
+
 KINDS: dict[str, Kind] = {
     "lstm-z-w": _neural("lstm-z-w"),
     "lstm-z-wb": _neural("lstm-z-wb"),
@@ -300,5 +308,5 @@ KINDS: dict[str, Kind] = {
     "checkpoint": Kind(_make_run, _use_run),
     "tuning": Kind(partial(_make_run, tune_lr=True), partial(_use_run, tune_lr=True)),
     **{f"nbest-{form}": Kind(partial(_make_nbest, form), _use_nbest) for form in _NBEST},
-    **{f"text-{suffix}": Kind(partial(_make_source, suffix), partial(_use_source, suffix)) for suffix in _TEXTS},
+    **{f"text-{suffix}": Kind(partial(_make_source, suffix), partial(_use_source, suffix), _NO_PIPES) for suffix in _TEXTS},
 }

@@ -3,7 +3,7 @@
 import bz2
 import gzip
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from reliability.byte_mutations import mutate_bytes, mutate_lines
@@ -15,15 +15,15 @@ Mutation = Callable[[bytes, random.Random], bytes]
 _SHARE_OF_SPECIAL_FILES = 0.06
 
 
-def mutate(files: Files, chance: random.Random) -> tuple[Files, list[str]]:
-    """A changed copy of an input, and what was changed."""
+def mutate(files: Files, specials: Sequence[Special], chance: random.Random) -> tuple[Files, list[str]]:
+    """A changed copy of an input, in which a file may have become one of `specials`, and what was changed."""
     changed = dict(files)
     told = []
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         name = chance.choice(sorted(changed))
         content = changed[name]
         if chance.random() < _SHARE_OF_SPECIAL_FILES or not isinstance(content, bytes):
-            told.append(f"{name}: {_replace_file(changed, name, chance)}")
+            told.append(f"{name}: {_replace_file(changed, name, specials, chance)}")
             continue
         mutation = chance.choice(mutations_for(name))
         changed[name] = mutation(content, chance)
@@ -36,9 +36,9 @@ def mutations_for(name: str) -> tuple[Mutation, ...]:
     return _FAMILIES.get(PurePosixPath(name).suffix, (mutate_bytes, mutate_lines))
 
 
-def _replace_file(files: Files, name: str, chance: random.Random) -> str:
+def _replace_file(files: Files, name: str, specials: Sequence[Special], chance: random.Random) -> str:
     """Put nothing, another file or something else in the place of a file; returns what."""
-    choice: Special | str = chance.choice((*Special, "nothing", "an empty file", "another file"))
+    choice: Special | str = chance.choice((*specials, "nothing", "an empty file", "another file"))
     if choice == "nothing":
         del files[name]
         files.setdefault("left", b"")  # an input is never empty

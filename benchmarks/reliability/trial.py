@@ -56,7 +56,7 @@ def make_samples(names: list[str], work: Work, scratch: Path) -> list[Sample]:
 def make_input(sample: Sample, seed: int, number: int) -> tuple[Files, list[str]]:
     """The mutated input of that number, and what was changed."""
     chance = random.Random(f"{seed} {sample.name} {number}")
-    changed, told = mutate(sample.files, chance)
+    changed, told = mutate(sample.files, sample.kind.specials, chance)
     if chance.random() < _SHARE_REPAIRED:
         changed = repair(sample.files, changed)
     return changed, told

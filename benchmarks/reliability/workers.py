@@ -37,6 +37,7 @@ class _Worker:
 
     def __init__(self, try_one: Try, left: range, scratch: Path, limits: Limits) -> None:
         self.left = left
+        self.has_ended = False
         self.connection, theirs = Pipe(duplex=False)
         self._limits = limits
         self._log = scratch / f"log-{left.start}"
@@ -45,8 +46,9 @@ class _Worker:
         if self._pid == 0:
             try:
                 self._serve(try_one, theirs, scratch / f"worker-{left.start}")
-            finally:
                 os._exit(0)
+            finally:
+                os._exit(1)
         theirs.close()
 
     def _serve(self, try_one: Try, connection: Connection, folder: Path) -> None:
@@ -54,39 +56,47 @@ class _Worker:
         for stream in (1, 2):
             os.dup2(log.fileno(), stream)
         faulthandler.enable(log)
-        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + (self._limits.mebibytes << 20),) * 2)
+        first_size = _address_space()
+        room = self._limits.mebibytes << 20
+        resource.setrlimit(resource.RLIMIT_AS, (first_size + room,) * 2)
         for number in self.left:
             faulthandler.dump_traceback_later(0.9 * self._limits.seconds, file=log)
             connection.send((number, *try_one(number, folder)))
             shutil.rmtree(folder, ignore_errors=True)
+            if _address_space() - first_size > room / 4:
+                return  # the allocator has kept much of what an input took: the next one shall have all of the room
 
     def report(self) -> Report | None:
-        """The next report, be it of the end of the process; None if there is none yet."""
+        """The next report, be it of the end of the process; None if there is none yet, or none to come."""
         if self.connection.poll():
             try:
                 report: Report = self.connection.recv()
             except EOFError:
-                report = (self.left[0], "crashes", self._end())
+                code, told = self._end()
+                self.has_ended = True
+                if code == 0:
+                    return None
+                report = (self.left[0], "crashes", told)
         elif time.monotonic() - self._reported > self._limits.seconds:
             os.kill(self._pid, signal.SIGKILL)
-            report = (self.left[0], "timeouts", self._end())
+            report = (self.left[0], "timeouts", self._end()[1])
+            self.has_ended = True
         else:
             return None
         self._reported = time.monotonic()
         self.left = self.left[1:]
         return report
 
-    def _end(self) -> str:
-        """How the process ended, and what it left on stderr."""
+    def _end(self) -> tuple[int, str]:
+        """How the process ended: its exit code, and the story with what it left on stderr."""
         code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return f"the process ended with {name}\n{self._log.read_text(errors='replace')[-4000:]}"
+        return code, f"the process ended with {name}\n{self._log.read_text(errors='replace')[-4000:]}"
 
-    def close(self) -> None:
-        """Let go of a process that has reported everything."""
-        self.connection.close()
-        os.waitpid(self._pid, 0)
+
+def _address_space() -> int:
+    """The bytes of address space that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def try_all(try_one: Try, numbers: range, scratch: Path, limits: Limits, workers: int = 1) -> Iterator[Report]:
@@ -96,13 +106,10 @@ def try_all(try_one: Try, numbers: range, scratch: Path, limits: Limits, workers
         wait([worker.connection for worker in running], timeout=0.5)
         for worker in list(running):
             report = worker.report()
-            if report is None:
-                continue
-            yield report
-            has_ended = report[1] in ("crashes", "timeouts")
-            if has_ended or not worker.left:
+            if report is not None:
+                yield report
+            if worker.has_ended:
                 running.remove(worker)
-                if not has_ended:
-                    worker.close()
-                elif worker.left:
+                worker.connection.close()
+                if worker.left:
                     running.append(_Worker(try_one, worker.left, scratch, limits))
