@@ -6,21 +6,15 @@ old one or the new one. Some kills hit a command that is recovering from a kill.
 one JSON object: `kills`, and how many of the killed runs `recovered` or were `damaged`.
 """
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[variable] = "1"  # before numpy is imported: threads do not survive a fork
-
 import argparse
 import json
+import os
 import random
 import shutil
 import tempfile
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import torch
 
 from reliability.commands import SCENARIOS, Scenario, first_files, needed_for
 from reliability.inputs import read_files, write_files
@@ -53,10 +47,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_KILLS} kills, under a minute")
     parser.add_argument("--kills", type=int, metavar="N", help="kills (default: every rename, and as many more)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same kills at steps")
-    parser.add_argument("--commands", nargs="+", choices=SCENARIOS, default=list(SCENARIOS), metavar="COMMAND", help=", ".join(SCENARIOS))
-    parser.add_argument("--failures", type=Path, default=Path("fault-failures"), help="where damaged folders are written")
+    parser.add_argument(
+        "--commands",
+        nargs="+",
+        choices=SCENARIOS,
+        default=list(SCENARIOS),
+        metavar="COMMAND",
+        help=", ".join(SCENARIOS),
+    )
+    parser.add_argument(
+        "--failures", type=Path, default=Path("fault-failures"), help="where damaged folders are written"
+    )
     options = parser.parse_args()
-    torch.set_num_threads(1)
     scratch = Path(tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
     try:
         undisturbed = run_undisturbed(options.commands, scratch)
@@ -107,7 +109,9 @@ def kill_all(
             shutil.copytree(folder, place / "folder", symlinks=True)
             facts = {"command": each.scenario.command, "kill": asdict(kill), "second": second and asdict(second)}
             steps = None if kill.step is None else each.run.steps[max(0, kill.step - 3) : kill.step + 1]
-            (place / "failure.json").write_text(json.dumps({**facts, "steps": steps, "problem": problem}, indent=2) + "\n")
+            (place / "failure.json").write_text(
+                json.dumps({**facts, "steps": steps, "problem": problem}, indent=2) + "\n"
+            )
         shutil.rmtree(folder)
     total = sum(counts.values(), Counter())
     print(f"faults, {total['kills']:,} kills of {len(undisturbed)} commands in {len(planned):,} runs")

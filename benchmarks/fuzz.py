@@ -6,13 +6,9 @@ other exception, or an answer that is no number), `crashes` and `timeouts` are f
 its own, and `--replay FOLDER` tries it again.
 """
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[variable] = "1"  # before numpy is imported: threads do not survive a fork
-
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -21,13 +17,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import torch
-
 from reliability.inputs import write_files
 from reliability.kinds import KINDS
 from reliability.samples import Work, make_work
-from reliability.trial import FAILURES, Outcome, Sample, make_input, make_samples, try_input
-from reliability.workers import Limits, Report, try_all
+from reliability.trial import Sample, make_input, make_samples, try_input
+from reliability.workers import FAILURES, Limits, Outcome, Report, try_all
 
 QUICK_INPUTS = 3000
 OUTCOMES: tuple[Outcome, ...] = ("refused", "same", "changed", *FAILURES)
@@ -40,12 +34,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same inputs")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument("--seconds", type=float, default=Limits.seconds, help="time for one input")
+    parser.add_argument(
+        "--seconds", type=float, default=Limits.seconds, help="time of a core, or of waiting, for one input"
+    )
     parser.add_argument("--mebibytes", type=int, default=Limits.mebibytes, help="memory for one input")
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"), help="where failures are written")
     parser.add_argument("--replay", type=Path, metavar="FOLDER", help="try one failure again, and show what happens")
     options = parser.parse_args()
-    torch.set_num_threads(1)
     limits = Limits(options.seconds, options.mebibytes)
     scratch = Path(tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
     try:

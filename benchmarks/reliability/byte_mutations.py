@@ -10,14 +10,20 @@ def mutate_bytes(content: bytes, chance: random.Random) -> bytes:
     size = len(content)
     start = chance.randrange(size + 1)
     end = min(size, start + chance.choice((1, 2, 4, 8, 64, 1000)))
-    change = chance.choice(("flip", "flip", "byte", "truncate", "cut", "insert", "copy", "move", "fill", "append", "text"))
+    change = chance.choice(
+        ("flip", "flip", "byte", "truncate", "cut", "insert", "copy", "move", "fill", "append", "text")
+    )
     if change == "flip" and size:
         changed = bytearray(content)
         for _ in range(chance.choice((1, 1, 1, 3, 20))):
             changed[chance.randrange(size)] ^= 1 << chance.randrange(8)
         return bytes(changed)
     if change == "byte" and size:
-        return content[: start and start - 1] + bytes([chance.choice((0, 9, 10, 13, 32, 45, 48, 127, 255))]) + content[start:]
+        return (
+            content[: start and start - 1]
+            + bytes([chance.choice((0, 9, 10, 13, 32, 45, 48, 127, 255))])
+            + content[start:]
+        )
     if change == "truncate":
         return content[:start]
     if change == "cut":
@@ -41,7 +47,9 @@ def mutate_lines(content: bytes, chance: random.Random) -> bytes:
     """Lines and fields dropped, doubled, exchanged, joined, repeated and replaced, and single digits."""
     lines = content.split(b"\n")
     place, other = chance.randrange(len(lines)), chance.randrange(len(lines))
-    change = chance.choice(("field", "field", "digit", "digit", "drop", "double", "exchange", "join", "repeat", "blank", "ends", "long"))
+    change = chance.choice(
+        ("field", "field", "digit", "digit", "drop", "double", "exchange", "join", "repeat", "blank", "ends", "long")
+    )
     if change == "drop":
         del lines[place : place + chance.choice((1, 1, 2, 10))]
     elif change == "double":

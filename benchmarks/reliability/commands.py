@@ -11,7 +11,20 @@ from reliability.samples import make_text
 
 V, B = "60", "12"
 _NEURAL = ["--embedding-size", "6", "--hidden-size", "6", "--batch-words", "64", "--num-noise", "8", "--threads", "1"]
-_TRAIN = ["train", "--work", "work", "--vocab-size", V, "--base-size", B, *_NEURAL, "--words", "600", "--eval-every", "200"]
+_TRAIN = [
+    "train",
+    "--work",
+    "work",
+    "--vocab-size",
+    V,
+    "--base-size",
+    B,
+    *_NEURAL,
+    "--words",
+    "600",
+    "--eval-every",
+    "200",
+]
 _N_GRAM = ["train", "--work", "work", "--vocab-size", V, "--model", "kn3", "--discount-fallback", "0.5", "1", "1.5"]
 _MIX = ["mix", "work/models/lstm-z-w-v60", "work/models/kn3-v60", "--work", "work", "--output", "work/models/mix"]
 _VECTORS = ["vectors", "--work", "work", "--size", "6", "--epochs", "1", "--threads", "1"]
@@ -64,5 +77,7 @@ def first_files() -> dict[str, bytes]:
     """What everything starts from: a text, and vectors of some of its words."""
     text = make_text(120)
     words = sorted({word for word in text.lower().split() if word.isalpha()})
-    rows = [f"{word} " + " ".join(str((ord(word[0]) + place * len(word)) % 7 - 3.5) for place in range(6)) for word in words]
+    rows = [
+        f"{word} " + " ".join(str((ord(word[0]) + place * len(word)) % 7 - 3.5) for place in range(6)) for word in words
+    ]
     return {"text.txt": text.encode(), "vectors.txt": "\n".join(chain(rows, [""])).encode()}

@@ -24,7 +24,9 @@ Files = dict[str, Content]
 
 def read_files(folder: Path) -> dict[str, bytes]:
     """The content of every file below a folder, by relative path, hidden ones included."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def write_files(folder: Path, files: Mapping[str, Content]) -> None:

@@ -35,7 +35,7 @@ def mutate_json(text: bytes, chance: random.Random, indent: int | None = 2) -> b
         holder[chance.choice([*WORDS[:20], f"{key}x", str(key).upper()])] = holder.pop(key)
     elif change == "swap":
         other, place = chance.choice(places)
-        if other is holder or not _contains(holder[key], other) and not _contains(other[place], holder):
+        if other is holder or not (_contains(holder[key], other) or _contains(other[place], holder)):
             holder[key], other[place] = other[place], holder[key]
     elif change == "nest":
         holder[key] = chance.choice([[holder[key]], {str(key): holder[key]}, str(holder[key])[:1000]])

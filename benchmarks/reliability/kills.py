@@ -26,7 +26,7 @@ _EXIT_CODE_OF_PYTHON = 70  # an exception that the command line let through
 
 @dataclass(frozen=True)
 class Kill:
-    """When a command is killed: at a step, counted from 0, or after some seconds."""
+    """When a command is killed: at a step, counted from 0, or after some seconds; or never."""
 
     step: int | None = None
     seconds: float | None = None
@@ -42,9 +42,10 @@ class Ended:
     seconds: float
 
 
-def run_command(arguments: list[str], folder: Path, log: Path, kill: Kill = Kill()) -> Ended:
+def run_command(arguments: list[str], folder: Path, log: Path, kill: Kill | None = None) -> Ended:
     """Run `fewwords ARGUMENTS` in a folder and perhaps kill it."""
     assert threading.active_count() == 1, "threads do not survive a fork"
+    kill = kill or Kill()
     steps = log.with_suffix(".steps")
     started = time.monotonic()
     child = os.fork()

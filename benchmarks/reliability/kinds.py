@@ -36,7 +36,7 @@ from fewwords.vectors import WordVectors
 from fewwords.vectors.imported import import_vectors
 from fewwords.vectors.neighbours import nearest_words
 from fewwords.vocabulary import Vocabulary
-from fewwords.work_folder import codes_path, corpus_folder, vectors_path
+from fewwords.work_folder import corpus_folder
 from reliability import samples
 from reliability.inputs import Special
 from reliability.samples import Work
@@ -147,7 +147,12 @@ def _vector_file(layout: str) -> str:
 
 def _use_vector_file(layout: str, work: Work, folder: Path) -> Any:
     vectors = import_vectors(folder / _vector_file(layout), work.corpus.vocabulary())
-    return vectors.size, vectors.num_without_vector, vectors.values.sum(axis=1).tolist(), vectors.neighbours([9], 3)[0].tolist()
+    return (
+        vectors.size,
+        vectors.num_without_vector,
+        vectors.values.sum(axis=1).tolist(),
+        vectors.neighbours([9], 3)[0].tolist(),
+    )
 
 
 def _make_corpus(work: Work, folder: Path) -> None:
@@ -179,7 +184,7 @@ def _use_words(work: Work, folder: Path) -> Any:
     return whole, vocabulary.head(10).counts.tolist(), vocabulary.starting_with("th").indices(100)
 
 
-class _Enough(Exception):
+class _EnoughError(Exception):
     """A training run has come far enough."""
 
 
@@ -205,12 +210,12 @@ def _train(work: Work, folder: Path, **settings: Any) -> Any:
 def _make_run(work: Work, folder: Path, **settings: Any) -> None:
     def stop(report: "str | Progress") -> None:
         if isinstance(report, Progress) and report.description.startswith("training") and report.done > 500:
-            raise _Enough
+            raise _EnoughError
 
     try:
         with listening(stop):
             _train(work, folder, **settings)
-    except _Enough:
+    except _EnoughError:
         return
     raise AssertionError("the run was not interrupted")
 
@@ -302,11 +307,17 @@ KINDS: dict[str, Kind] = {
     "arpa-gz": Kind(partial(_make_arpa, "lm.arpa.gz"), partial(_use_arpa, "lm.arpa.gz")),
     "codes": Kind(_make_codes, _use_codes),
     "vectors": Kind(_make_vectors, _use_vectors),
-    **{f"vectors-{layout}": Kind(partial(_make_vector_file, layout), partial(_use_vector_file, layout)) for layout in ("text", "glove", "binary", "gzip")},
+    **{
+        f"vectors-{layout}": Kind(partial(_make_vector_file, layout), partial(_use_vector_file, layout))
+        for layout in ("text", "glove", "binary", "gzip")
+    },
     "corpus": Kind(_make_corpus, _use_corpus),
     "words": Kind(_make_words, _use_words),
     "checkpoint": Kind(_make_run, _use_run),
     "tuning": Kind(partial(_make_run, tune_lr=True), partial(_use_run, tune_lr=True)),
     **{f"nbest-{form}": Kind(partial(_make_nbest, form), _use_nbest) for form in _NBEST},
-    **{f"text-{suffix}": Kind(partial(_make_source, suffix), partial(_use_source, suffix), _NO_PIPES) for suffix in _TEXTS},
+    **{
+        f"text-{suffix}": Kind(partial(_make_source, suffix), partial(_use_source, suffix), _NO_PIPES)
+        for suffix in _TEXTS
+    },
 }

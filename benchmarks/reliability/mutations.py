@@ -13,6 +13,7 @@ from reliability.tensor_mutations import mutate_tensors
 
 Mutation = Callable[[bytes, random.Random], bytes]
 _SHARE_OF_SPECIAL_FILES = 0.06
+_LARGEST_FILE = 1 << 20
 
 
 def mutate(files: Files, specials: Sequence[Special], chance: random.Random) -> tuple[Files, list[str]]:
@@ -26,7 +27,7 @@ def mutate(files: Files, specials: Sequence[Special], chance: random.Random) -> 
             told.append(f"{name}: {_replace_file(changed, name, specials, chance)}")
             continue
         mutation = chance.choice(mutations_for(name))
-        changed[name] = mutation(content, chance)
+        changed[name] = mutation(content, chance)[:_LARGEST_FILE]
         told.append(f"{name}: {mutation.__name__}")
     return changed, told
 

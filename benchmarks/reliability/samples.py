@@ -28,7 +28,16 @@ SIZE, BASE_SIZE = 6, 12
 def make_text(num_sentences: int, seed: int = 1) -> str:
     """Sentences of a small grammar, one per line."""
     chance = random.Random(seed)
-    people = ["the cat", "a dog", "Mary", "the old man", "my aunt", "every child", "no king", "one of the twelve farmers"]
+    people = [
+        "the cat",
+        "a dog",
+        "Mary",
+        "the old man",
+        "my aunt",
+        "every child",
+        "no king",
+        "one of the twelve farmers",
+    ]
     verbs = ["saw", "liked", "found", "ate", "sold", "painted", "forgot", "did not want", "has often lost"]
     things = ["fish", "it", "food", "an apple", "two books", "the red door", "rain", "its own tail", "1,200 letters"]
     ends = [".", "!", "?", ", and it was good.", " (again).", " in the U.S. last year.", "; nobody knew why."]

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fewwords.errors import InputError
 from reliability.inputs import Files, read_files, write_files
@@ -16,9 +16,8 @@ from reliability.kinds import KINDS, Kind
 from reliability.mutations import mutate
 from reliability.repair import repair
 from reliability.samples import Work
+from reliability.workers import Outcome
 
-Outcome = Literal["refused", "same", "changed", "exceptions", "crashes", "timeouts"]
-FAILURES: tuple[Outcome, ...] = ("exceptions", "crashes", "timeouts")
 _SHARE_REPAIRED = 0.95
 _LONGEST_MESSAGE = 2000
 
@@ -74,7 +73,10 @@ def try_input(sample: Sample, work: Work, folder: Path) -> tuple[Outcome, str]:
     except InputError as error:
         message = str(error)
         if "\n" in message or len(message) > _LONGEST_MESSAGE:
-            return "exceptions", f"InputError of {len(message)} characters, {message.count(chr(10))} line ends:\n{message[:_LONGEST_MESSAGE]}"
+            return (
+                "exceptions",
+                f"InputError of {len(message)} characters, {message.count(chr(10))} line ends:\n{message[:_LONGEST_MESSAGE]}",
+            )
         return "refused", ""
     except BaseException:
         return "exceptions", traceback.format_exc()

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Literal
 
-from reliability.trial import Outcome
-
+Outcome = Literal["refused", "same", "changed", "exceptions", "crashes", "timeouts"]
+FAILURES: tuple[Outcome, ...] = ("exceptions", "crashes", "timeouts")
 Report = tuple[int, Outcome, str]
 # Tries the input of a number in a folder.
 Try = Callable[[int, Path], tuple[Outcome, str]]
@@ -26,7 +27,7 @@ Try = Callable[[int, Path], tuple[Outcome, str]]
 
 @dataclass(frozen=True)
 class Limits:
-    """For one input: seconds, and memory beyond what a worker has when it starts."""
+    """For one input: seconds of a core, or of waiting, and memory beyond what a worker has when it starts."""
 
     seconds: float = 10.0
     mebibytes: int = 1024
@@ -56,11 +57,12 @@ class _Worker:
         for stream in (1, 2):
             os.dup2(log.fileno(), stream)
         faulthandler.enable(log)
+        faulthandler.register(signal.SIGPROF, log, chain=True)  # tells where it was when its time ran out, and ends it
         first_size = _address_space()
         room = self._limits.mebibytes << 20
         resource.setrlimit(resource.RLIMIT_AS, (first_size + room,) * 2)
         for number in self.left:
-            faulthandler.dump_traceback_later(0.9 * self._limits.seconds, file=log)
+            signal.setitimer(signal.ITIMER_PROF, self._limits.seconds)
             connection.send((number, *try_one(number, folder)))
             shutil.rmtree(folder, ignore_errors=True)
             if _address_space() - first_size > room / 4:
@@ -76,8 +78,8 @@ class _Worker:
                 self.has_ended = True
                 if code == 0:
                     return None
-                report = (self.left[0], "crashes", told)
-        elif time.monotonic() - self._reported > self._limits.seconds:
+                report = (self.left[0], "timeouts" if code == -signal.SIGPROF else "crashes", told)
+        elif time.monotonic() - self._reported > self._limits.seconds and self._is_waiting():
             os.kill(self._pid, signal.SIGKILL)
             report = (self.left[0], "timeouts", self._end()[1])
             self.has_ended = True
@@ -86,6 +88,10 @@ class _Worker:
         self._reported = time.monotonic()
         self.left = self.left[1:]
         return report
+
+    def _is_waiting(self) -> bool:
+        """Whether the process sleeps, as it does when it waits for a pipe, rather than wait for a core."""
+        return Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
     def _end(self) -> tuple[int, str]:
         """How the process ended: its exit code, and the story with what it left on stderr."""
