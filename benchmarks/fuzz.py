@@ -23,7 +23,7 @@ from reliability.samples import Work, make_work
 from reliability.trial import Sample, make_input, make_samples, try_input
 from reliability.workers import FAILURES, Limits, Outcome, Report, try_all
 
-QUICK_INPUTS = 3000
+QUICK_INPUTS = 2000
 OUTCOMES: tuple[Outcome, ...] = ("refused", "same", "changed", *FAILURES)
 
 

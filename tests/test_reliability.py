@@ -42,10 +42,10 @@ def test_nothing_hostile_gets_through(tmp_path: Path) -> None:
 
 
 def test_nothing_killed_is_lost(tmp_path: Path) -> None:
-    commands = ("prepare", "codes", "train", "kneser-ney", "arpa-read", "mix")
-    found = run(BENCHMARKS / "faults.py", "--kills", 12, "--seed", 7, "--commands", *commands, folder=tmp_path)
+    commands = ("prepare", "codes", "train", "mix")
+    found = run(BENCHMARKS / "faults.py", "--kills", 10, "--seed", 7, "--commands", *commands, folder=tmp_path)
     stories = "\n".join(path.read_text() for path in tmp_path.glob("fault-failures/*/failure.json"))
-    assert found["kills"] == found["recovered"] > 6, stories
+    assert found["kills"] == found["recovered"] > 5, stories
     assert found["damaged"] == 0, stories
 
 

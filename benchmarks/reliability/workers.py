@@ -80,6 +80,8 @@ class _Worker:
                     return None
                 report = (self.left[0], "timeouts" if code == -signal.SIGPROF else "crashes", told)
         elif time.monotonic() - self._reported > self._limits.seconds and self._is_waiting():
+            os.kill(self._pid, signal.SIGPROF)  # tells where it waits
+            time.sleep(0.1)
             os.kill(self._pid, signal.SIGKILL)
             report = (self.left[0], "timeouts", self._end()[1])
             self.has_ended = True
