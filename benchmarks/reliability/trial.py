@@ -12,7 +12,8 @@ from typing import Any
 
 from fewwords.errors import InputError
 from reliability.inputs import Files, read_files, write_files
-from reliability.kinds import KINDS, Kind
+from reliability.kind import Kind
+from reliability.kinds import KINDS
 from reliability.mutations import mutate
 from reliability.repair import repair
 from reliability.samples import Work
