@@ -38,6 +38,8 @@ def mutate_tensors(content: bytes, chance: random.Random) -> bytes:
             _Array(name, each["dtype"], list(each["shape"]), body[slice(*each["data_offsets"])])
             for name, each in sorted(header.items(), key=lambda item: item[1]["data_offsets"])
         ]
+        if any(_BYTES[each.type] * prod(each.shape) != len(each.data) for each in arrays):
+            return content  # an earlier change has made its header lie
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return content
     if not arrays:
@@ -73,7 +75,7 @@ def _join(metadata: Any, arrays: list[_Array]) -> bytes:
 def _change_values(arrays: list[_Array], chance: random.Random) -> None:
     """Hostile values at some places, or at a whole stretch."""
     each = chance.choice([array for array in arrays if array.data] or arrays)
-    size = _BYTES.get(each.type, 1)
+    size = _BYTES[each.type]
     count = len(each.data) // size
     if not count:
         return
@@ -96,7 +98,7 @@ def _half(value: float, size: int) -> float:
 def _change_shape(arrays: list[_Array], chance: random.Random) -> None:
     """One row less or more, other factors of the same number, one dimension less or more."""
     each = chance.choice(arrays)
-    size = _BYTES.get(each.type, 1)
+    size = _BYTES[each.type]
     row = prod(each.shape[1:]) * size
     change = chance.choice(("less", "more", "double", "none", "turn", "flat", "deep"))
     if change == "less" and each.shape and each.shape[0] > 0:
@@ -121,7 +123,7 @@ def _change_shape(arrays: list[_Array], chance: random.Random) -> None:
 def _change_type(arrays: list[_Array], chance: random.Random) -> None:
     """Another type: of the same width over the same bytes, or of another width with its bytes cut or doubled."""
     each = chance.choice(arrays)
-    size = _BYTES.get(each.type, 1)
+    size = _BYTES[each.type]
     each.type = chance.choice(sorted(_BYTES))
     wanted = _BYTES[each.type] * (len(each.data) // size)
     each.data = (each.data * (wanted // max(1, len(each.data)) + 1))[:wanted]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fewwords.errors import InputError
+from fewwords import errors
 from reliability.inputs import Files, read_files, write_files
 from reliability.kind import Kind
 from reliability.kinds import KINDS
@@ -71,16 +71,14 @@ def try_input(sample: Sample, work: Work, folder: Path) -> tuple[Outcome, str]:
         if _is_wild(answers):
             raise ArithmeticError(f"an answer is not finite: {_written(answers)[:_LONGEST_MESSAGE]}")
         return ("same" if _written(answers) == sample.answers else "changed"), ""
-    except InputError as error:
-        message = str(error)
+    except Exception as error:
+        if type(error).__module__ != errors.__name__:
+            return "exceptions", traceback.format_exc()
+        message = str(error)  # of an error that is meant for users
         if "\n" in message or len(message) > _LONGEST_MESSAGE:
-            return (
-                "exceptions",
-                f"InputError of {len(message)} characters, {message.count(chr(10))} line ends:\n{message[:_LONGEST_MESSAGE]}",
-            )
+            length = f"{len(message):,} characters, {len(message.splitlines())} lines"
+            return "exceptions", f"an error of {length}: {message[:_LONGEST_MESSAGE]}"
         return "refused", ""
-    except BaseException:
-        return "exceptions", traceback.format_exc()
 
 
 def _written(answers: Any) -> str:
