@@ -28,7 +28,8 @@ def arpa(
     from fewwords.models.load import load
     from fewwords.progress import say
 
-    if target.exists() and not force:
+    seal = target if source.is_dir() else target / "model.json"  # without it, a folder was left unfinished
+    if (seal.exists() or target.is_file()) and not force:
         raise InputError(f"{target}: is there already; use --force to replace it, or name another")
     if not source.is_dir():
         vocabulary = None if words_of is None else load(words_of).vocabulary

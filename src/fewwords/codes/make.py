@@ -83,8 +83,9 @@ def make_codes(
             say(f"codes: {int((~coded).sum()):,} words have no vector and are coded as <unk>")
             codes = _code_as_unknown(codes, ~coded[num_base:])
         quality = measure_quality(codes, values, vocabulary.words)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path.with_suffix(".quality.json"), quality.to_json())  # first: codes that are there are complete
         codes.save(path)
-        write_json(path.with_suffix(".quality.json"), quality.to_json())
     return CodedVocabulary(codes, vocabulary, quality, trace, path)
 
 

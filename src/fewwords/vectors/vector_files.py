@@ -134,7 +134,7 @@ class VectorFile:
         lines = head.split(b"\n")
         if len(lines) > 1:
             lines.pop()  # empty, or cut by the end of the head
-        fields = [line.split() for line in lines[:LINES_TO_JUDGE] if line.strip()]
+        fields = [line.split() for line in lines if line.strip()][:LINES_TO_JUDGE] or [head.split()]
         size = Counter(len(parts) for parts in fields).most_common(1)[0][0] - 1
         typical = next(parts for parts in fields if len(parts) == size + 1)
         if size < 1 or not all(_is_number(number) for number in typical[1:]):
