@@ -56,11 +56,13 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel":
 
     from fewwords.models.neural.language_model import LanguageModel
     from fewwords.models.neural.model import NeuralModel
+    from fewwords.models.neural.without_start import WithoutStart
 
     facts, vocabulary = open_folder(folder, FORMAT)
     codes = SparseCodes.load(folder / "codes.safetensors") if "codes.safetensors" in facts["sha256"] else None
     try:
-        network = LanguageModel(ModelSettings.from_json(facts["settings"]), facts["num_words"], codes)
+        with WithoutStart():
+            network = LanguageModel(ModelSettings.from_json(facts["settings"]), facts["num_words"], codes)
     except InputError as error:
         raise InputError(f"{folder / 'model.json'}: {error}") from None
     path = folder / "model.safetensors"
