@@ -141,7 +141,7 @@ def _mix_rows(
     """target[start : start + WIDTH] = bias + the sum over k in [begin, end) of values[k] * table[indices[k]].
 
     Written in LLVM's own instructions to keep the sums in registers: as a loop over arrays, which might overlap for all
-    that the compiler knows, it takes half as long again.
+    that the compiler knows, it takes a quarter longer.
     """
     signature = types.void(target, types.uint64, types.float32, table, indices, values, types.uint64, types.uint64)
 
