@@ -12,11 +12,13 @@ from safetensors.torch import load_file
 
 from fewwords.codes import random_codes
 from fewwords.errors import InputError
+from fewwords.layers import DenseEmbedding
 from fewwords.models.load import load
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import settings_of
+from fewwords.models.neural.without_start import WithoutStart
 from fewwords.store.files import sha256_of
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 from two_files import write_old_codes
@@ -208,3 +210,12 @@ def test_a_full_disk_names_the_folder(tmp_path, monkeypatch):
     assert caught.value.filename == str(tmp_path / "m")
     assert load(tmp_path / "m").network.settings.hidden_size == 6
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_loading_draws_no_uniform_start() -> None:
+    before = torch.get_rng_state()
+    with WithoutStart():
+        DenseEmbedding(50, 4)
+    assert torch.equal(torch.get_rng_state(), before)
+    DenseEmbedding(50, 4)
+    assert not torch.equal(torch.get_rng_state(), before)

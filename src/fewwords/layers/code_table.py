@@ -7,6 +7,7 @@ share one table.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from fewwords.layers.streaming import words_per_chunk
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
+
+RARE_CONTEXTS = 64  # of `rare_log_sums`
 
 
 class Entries(NamedTuple):
@@ -98,6 +101,31 @@ class CodeTable(nn.Module):
             values = self.values.detach()[begin - self.num_base : end - self.num_base]
             indices = self.indices[begin:end]
             yield first, functional.embedding_bag(indices, table, starts, mode="sum", per_sample_weights=values)
+
+    @torch.no_grad()
+    def rare_log_sums(self, base_scores: Tensor, biases: Tensor | None) -> list[Tensor]:
+        """ln sum_w exp(s(h, w)) [RARE_CONTEXTS] over parts of the rare words w, one part for each thread.
+
+        `base_scores` [num_base, RARE_CONTEXTS] are float32 on the CPU, as `biases` [num_words] are.
+        """
+        from fewwords.layers.log_sums import rare_log_sum
+
+        num_rare, threads = self.num_words - self.num_base, torch.get_num_threads()
+        table = base_scores.view(-1).numpy()
+        offsets = self.offsets[self.num_base :].numpy().view(np.uint32)
+        indices = self.indices[self.num_base :].numpy().view(np.uint32)
+        values = self.values.detach().numpy()
+        added = np.zeros(num_rare, np.float32) if biases is None else biases.detach()[self.num_base :].numpy()
+        bounds = [num_rare * part // threads for part in range(threads + 1)]
+
+        def sum_part(first: int, last: int) -> Tensor:
+            some = offsets[first : last + 1], added[first:last]
+            return torch.from_numpy(rare_log_sum(table, *some, indices, values, self.num_base))
+
+        if threads == 1:
+            return [sum_part(0, num_rare)]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(sum_part, bounds[:-1], bounds[1:]))
 
     def to_csr(self) -> "csr_array":
         """The codes as a float64 matrix [num_words, num_base], base words included."""

@@ -12,10 +12,11 @@ from typing import Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.layers import streaming
-from fewwords.layers.code_table import CodeTable, as_code_table
+from fewwords.layers.code_table import RARE_CONTEXTS, CodeTable, as_code_table
 from fewwords.layers.embedding import start_table
 from fewwords.layers.row_sums import sum_rows, take_rows
 
@@ -62,6 +63,10 @@ class DenseOutput(nn.Module):
         for first in range(0, self.num_words, step):
             words = slice(first, first + step)
             yield first, torch.addmm(self.bias[words, None], self.weight[words], h.t())
+
+    def log_sums(self, h: Tensor) -> Iterator[Tensor]:
+        """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
+        return (streaming.consume_log_sum(scores) for _, scores in self.score_chunks(h))
 
     def log_normaliser(self, h: Tensor) -> Tensor:
         """ln Z(h) [N] for contexts h [N, size]."""
@@ -137,6 +142,23 @@ class CodedOutput(nn.Module):
             yield first, scores if self.coded_bias else scores.add_(self.bias[first : first + len(scores), None])
         # Last, because the rare words' scores are made from the base words' scores without their bias.
         yield 0, base_scores if self.coded_bias else base_scores.add_(self.bias[: len(base_scores), None])
+
+    @torch.no_grad()
+    def log_sums(self, h: Tensor) -> Iterator[Tensor]:
+        """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
+        if not streaming.use_compiled(h):
+            yield from (streaming.consume_log_sum(scores) for _, scores in self.score_chunks(h))
+            return
+        padded = functional.pad(h, (0, 0, 0, -len(h) % RARE_CONTEXTS))
+        yield torch.cat([self._block_log_sum(block) for block in torch.split(padded, RARE_CONTEXTS)])[: len(h)]
+
+    def _block_log_sum(self, h: Tensor) -> Tensor:
+        """ln Z(h) [RARE_CONTEXTS] of one block of contexts, by compiled loops."""
+        base_scores = self._base_scores(h)
+        sums = self.codes.rare_log_sums(base_scores, None if self.coded_bias else self.bias)
+        if not self.coded_bias:
+            base_scores.add_(self.bias[: len(base_scores), None])
+        return torch.stack([*sums, streaming.consume_log_sum(base_scores)]).logsumexp(0)
 
     def log_normaliser(self, h: Tensor) -> Tensor:
         """ln Z(h) [N] for contexts h [N, size]."""

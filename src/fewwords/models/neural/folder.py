@@ -77,6 +77,7 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel
     from fewwords.models.neural.language_model import LanguageModel
     from fewwords.models.neural.memory import settings_memory
     from fewwords.models.neural.model import NeuralModel
+    from fewwords.models.neural.without_start import WithoutStart
 
     facts, vocabulary, codes = open_neural(folder)
     settings = facts.settings
@@ -89,7 +90,8 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel
     if wanted != stored or settings.num_layers > len(found):
         raise unfit(path, f"{stored:,} numbers in {len(found):,} arrays, not {wanted:,}")
     try:
-        network = LanguageModel(settings, facts.num_words, codes)
+        with WithoutStart():
+            network = LanguageModel(settings, facts.num_words, codes)
     except InputError as error:
         raise InputError(f"{folder / 'model.json'}: {error}") from None
     expected = {name: tuple(tensor.shape) for name, tensor in _tensors(network).items()}
