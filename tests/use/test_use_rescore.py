@@ -61,6 +61,9 @@ def test_the_order_is_that_of_the_sum(n_gram: TextModel) -> None:
     _, lists = read_lists(io.StringIO(JSON), "a list")
     scores = score_lists(n_gram, lists)
     assert scores == [[n_gram.score("cat the saw"), n_gram.score("the cat saw")]]
+    marked = score_lists(n_gram, lists, end_mark=".")
+    assert marked == [[n_gram.score("cat the saw."), n_gram.score("the cat saw.")]]
+    assert marked != scores
     for weights in (Weights(), Weights(lm=0), Weights(0, 1, 0), Weights(1, 0.1, 5)):
         (found,), (ordered,) = reorder(lists, scores, weights)
         totals = {
@@ -117,6 +120,8 @@ def test_the_command(folder: Path, command: Callable[..., Any], tmp_path: Path) 
     assert done.code == 0, done.err
     assert done.out.splitlines()[0] == "u1-2 the cat saw"
     assert "word errors 40.00% before, 0.00% after" in done.err
+    again = command("rescore", folder, tmp_path / "nbest", "--tune", tmp_path / "ref", "--end-mark", ".")
+    assert (again.code, again.out.splitlines()[0]) == (0, "u1-2 the cat saw")
     failed = command("rescore", folder, tmp_path / "nbest", "--reference", tmp_path / "nothing")
     assert (failed.code, len(failed.errors)) == (2, 1)
     (tmp_path / "twice").write_text("u1 a\nu1 b\n")

@@ -117,6 +117,9 @@ def rescore(
     lm_weight: Annotated[float, typer.Option(help="Weight of the language model's log10 probability.")] = 1.0,
     acoustic_weight: Annotated[float, typer.Option(help="Weight of the recogniser's own score.")] = 1.0,
     word_bonus: Annotated[float, typer.Option(help="Added for each word.")] = 0.0,
+    end_mark: Annotated[
+        str, typer.Option(help="Added to each hypothesis before it is scored: '.' where the corpus has full stops.")
+    ] = "",
     reference: Annotated[
         Optional[Path],
         typer.Option(metavar="FILE", help="What was said, 'utterance words' per line: counts the word errors."),
@@ -137,7 +140,7 @@ def rescore(
     Examples:
       fewwords rescore work/models/lstm-z-w-v50000 nbest.txt --lm-weight 8 > rescored.txt
       fewwords rescore work/models/lstm-z-w-v50000 dev.jsonl --tune dev.ref > /dev/null
-      fewwords rescore work/models/lstm-z-w-v50000 test.jsonl --lm-weight 8 --word-bonus 1 --reference test.ref
+      fewwords rescore work/models/lstm-z-w-v50000 test.jsonl --lm-weight 8 --end-mark . --reference test.ref
     """
     from fewwords.progress import say
     from fewwords.use.nbest import read_lists, write_lists
@@ -146,7 +149,7 @@ def rescore(
 
     form, lists = read_lists(sys.stdin if nbest == "-" else _lines(Path(nbest)), nbest)
     known = {path: read_reference(_lines(path), str(path)) for path in (reference, tune) if path is not None}
-    scores = score_lists(load_model(model), lists)
+    scores = score_lists(load_model(model), lists, end_mark=end_mark)
     weights = Weights(acoustic_weight, lm_weight, word_bonus)
     if tune is not None:
         weights = tune_weights(lists, scores, known[tune])

@@ -60,9 +60,12 @@ def read_reference(lines: Iterable[str], name: str) -> dict[str, str]:
     return said
 
 
-def score_lists(model: TextModel, lists: Sequence[NBest]) -> list[list[float]]:
-    """log10 p of every hypothesis, each a sentence."""
-    texts = [hypothesis.text for each in lists for hypothesis in each.hypotheses]
+def score_lists(model: TextModel, lists: Sequence[NBest], *, end_mark: str = "") -> list[list[float]]:
+    """log10 p of every hypothesis, each a sentence.
+
+    Recognisers write no full stop, but most corpora have one: `end_mark` is added to each hypothesis before it is scored.
+    """
+    texts = [f"{hypothesis.text} {end_mark}" for each in lists for hypothesis in each.hypotheses]
     scores = iter(model.score_all(texts))
     return [[next(scores) for _ in each.hypotheses] for each in lists]
 
