@@ -3,14 +3,22 @@
 from torch import nn
 
 from fewwords.models.neural.recurrent import RecurrentEncoder
+from fewwords.models.neural.variants import ModelSettings
 
 
 class Encoder(RecurrentEncoder):
     """Three gates; the state is h."""
 
-    layer_name, title, num_gates, state_letters = "gru", "GRU", 3, "h"
+    layer_name, title, num_gates = "gru", "GRU", 3
+
+    @classmethod
+    def sizes_of_state(cls, settings: ModelSettings) -> dict[str, int]:
+        """h alone."""
+        return {"h": settings.hidden_size}
 
     @staticmethod
-    def make_layer(input_size: int, size: int, num_layers: int, dropout: float) -> nn.RNNBase:
+    def make_layer(settings: ModelSettings) -> nn.RNNBase:
         """PyTorch's GRU."""
-        return nn.GRU(input_size, size, num_layers, dropout=dropout)
+        return nn.GRU(
+            settings.embedding_size, settings.hidden_size, settings.num_layers, dropout=settings.layer_dropout
+        )
