@@ -32,6 +32,7 @@ SENTENCES = np.array([[3, 39, 0, 20, 5], [17, 16, 38, 3, 3], [9, 25, 30, 4, 18]]
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     **{variant: (variant, {}) for variant in VARIANTS},
     "untied, two layers": ("lstm-z-w", {"tied": False, "num_layers": 2}),
+    "more cells, two layers": ("lstm-z-w", {"cell_size": 30, "num_layers": 2}),
     "dense, tied": ("lstm-z", {"tied": True}),
     "coded embedding, dense output": ("lstm-z-w", {"tied": False, "output": "dense"}),
     "dense embedding, coded output": ("gru-z-w", {"tied": False, "embedding": "dense", "coded_bias": True}),

@@ -53,6 +53,7 @@ def n_gram(order: int) -> Model:
 MODELS = {
     **{variant: lambda variant=variant: neural(variant) for variant in VARIANTS},
     "two layers": lambda: neural("lstm-z-w", num_layers=2, dropout=0.5),
+    "more cells": lambda: neural("lstm-z-w", cell_size=24),
     "paper's boundary": lambda: neural("lstm-z", boundary="paper"),
     "paper's boundary, gru": lambda: neural("gru-z-w", boundary="paper"),
     "paper's boundary, log-bilinear": lambda: neural("lbl5", boundary="paper"),

@@ -58,17 +58,20 @@ def word_by_word(model, ids, state):
         take, forget, new, show = gates.chunk(4)
         c = torch.sigmoid(forget) * c + torch.sigmoid(take) * torch.tanh(new)
         h = torch.sigmoid(show) * torch.tanh(c)
+        if model.settings.cell_size:
+            h = lstm.weight_hr_l0 @ h
         contexts.append(h)
     return contexts
 
 
-def test_boundary_end_starts_from_the_start_word_and_predicts_the_end():
-    model = make("lstm-z-w")
+@pytest.mark.parametrize("cell_size", [None, 3 * SIZE])
+def test_boundary_end_starts_from_the_start_word_and_predicts_the_end(cell_size):
+    model = make("lstm-z-w", cell_size=cell_size)
     contexts, targets = model.predictions(SENTENCES)
     assert targets.view(5, 2).t().tolist() == [[5, 9, 24, 3, END_ID], [20, 4, 0, 13, END_ID]]
     for number, sentence in enumerate(SENTENCES.tolist()):
-        zeros = torch.zeros(SIZE)
-        by_hand = torch.stack(word_by_word(model, [START_ID, *sentence], (zeros, zeros)))
+        start = torch.zeros(SIZE), torch.zeros(cell_size or SIZE)
+        by_hand = torch.stack(word_by_word(model, [START_ID, *sentence], start))
         torch.testing.assert_close(contexts.view(5, 2, SIZE)[:, number], by_hand)
 
 
@@ -184,6 +187,9 @@ def test_settings_that_cannot_be_used_are_refused(variant, changes, named):
 def test_codes_must_be_there_and_fit():
     with pytest.raises(InputError, match="one layer"):
         make("lbl5", num_layers=2)
+    for variant, cell_size in (("gru-z-w", 3 * SIZE), ("lstm-z-w", SIZE)):
+        with pytest.raises(InputError, match="cell_size"):
+            make(variant, cell_size=cell_size)
     with pytest.raises(InputError, match="needs sparse codes"):
         LanguageModel(settings_of("lstm-z-w"), NUM_WORDS)
     with pytest.raises(InputError, match="25 words"):

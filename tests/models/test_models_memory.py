@@ -23,7 +23,7 @@ VARIANTS_AND_SHAPES = [
     (variant, changes)
     for variant, settings in VARIANTS.items()
     for changes in (LOG_BILINEAR_SHAPES if settings.encoder == "log-bilinear" else SHAPES)
-]
+] + [("lstm-z", {"cell_size": 9}), ("lstm-z-w", {"cell_size": 9, "num_layers": 2, "boundary": "paper"})]
 
 
 def make_model(variant: str, **changes: object) -> LanguageModel:

@@ -48,6 +48,7 @@ def save(folder, variant="lstm-z-w", **changes):
         ("lstm-z", {"tied": True, "num_layers": 2}),
         ("lstm-z-wb", {"boundary": "paper"}),
         ("lstm-z-w", {"tied": True, "tune_codes": True, "dropout": 0.3, "normaliser": "constant"}),
+        ("lstm-z-w", {"cell_size": 40}),
         ("lbl5", {"context_size": 3}),
         ("lbl5-w", {"boundary": "paper"}),
     ],

@@ -20,6 +20,7 @@ VARIANTS = {
     "lstm-z-w untied": {"tied": False},
     "lstm-z-w sizes": {"hidden_size": 7, "embedding_size": 12},
     "lstm-z-wb": {"num_layers": 2},
+    "lstm-z-w cells": {"cell_size": 17, "num_layers": 2, "boundary": "paper"},
     "lstm-z": {"boundary": "paper"},
     "lstm-z tied": {"tied": True},
     "lstm-s coded output": {"output": "coded"},

@@ -34,6 +34,7 @@ NETWORKS = {
     "coded biases": ("lstm-z-wb", {}, 4),
     "dense": ("lstm-z", {"tied": True}, 4),
     "two layers from a learned state": ("lstm-z", {"num_layers": 2, "boundary": "paper"}, 8),
+    "more cells": ("lstm-z-w", {"cell_size": 30, "num_layers": 2, "boundary": "paper"}, 8),
     "gru": ("gru-z-w", {"boundary": "paper"}, 4),
     "log-bilinear": ("lbl5-w", {}, 8),
 }

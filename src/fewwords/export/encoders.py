@@ -69,8 +69,12 @@ class _Recurrent(GraphEncoder):
                 self.operator, inputs, 1 + len(state), hidden_size=self.size, **self.attributes
             )
             after.append(last)
-            vectors = graph.add("Squeeze", hidden, graph.ints([1]))
+            vectors = self.show(graph, graph.add("Squeeze", hidden, graph.ints([1])), layer)
         return vectors, [graph.add("Concat", *parts, axis=0) for parts in zip(*after)]
+
+    def show(self, graph: Graph, hidden: str, layer: int) -> str:
+        """h of what a layer gives."""
+        return hidden
 
     def _layer(self, graph: Graph, layer: int) -> list[str]:
         """The weights of input and recurrence, [1, gates * size, inputs], and the biases of both, [1, 2 * gates * size]."""
@@ -85,6 +89,33 @@ class _Recurrent(GraphEncoder):
 
 class _Lstm(_Recurrent):
     operator, gates, state_names = "LSTM", (0, 3, 1, 2), ("h", "c")
+
+
+class _ProjectedLstm(_Lstm):
+    """An LSTM whose h is a projection P of its output s, which ONNX does not know: the state is s, and W h is (W P) s."""
+
+    def __init__(self, network: LanguageModel) -> None:
+        super().__init__(network)
+        if network.settings.boundary == "paper":
+            raise InputError(f"{network.variant}: an LSTM with `cell_size` and a learned start has no form in ONNX")
+        self.size = network.settings.num_cells
+        self.starts = [np.zeros((len(part), 1, self.size), np.float32) for part in self.starts]
+
+    def context(self, graph: Graph, state: State) -> str:
+        """h of the last layer."""
+        return self.show(graph, super().context(graph, state), len(self.starts[0]) - 1)
+
+    def show(self, graph: Graph, hidden: str, layer: int) -> str:
+        """P s."""
+        return graph.add("MatMul", hidden, graph.shared("Transpose", self._projection(graph, layer), perm=[1, 0]))
+
+    def _layer(self, graph: Graph, layer: int) -> list[str]:
+        """The same, with the recurrence W P."""
+        inputs, recurrence, biases = super()._layer(graph, layer)
+        return [inputs, graph.shared("MatMul", recurrence, self._projection(graph, layer)), biases]
+
+    def _projection(self, graph: Graph, layer: int) -> str:
+        return graph.weights(f"weight_hr_l{layer}", self.weights[f"weight_hr_l{layer}"])
 
 
 class _Gru(_Recurrent):
@@ -127,4 +158,4 @@ def graph_encoder(network: LanguageModel) -> GraphEncoder:
         raise InputError(
             f"{network.variant}: there is no ONNX form of {name}; choose a model of {', '.join(_ENCODERS)}"
         )
-    return _ENCODERS[name](network)
+    return _ProjectedLstm(network) if network.settings.cell_size else _ENCODERS[name](network)

@@ -22,7 +22,7 @@ def needed_bytes(
     """Roughly the peak memory of training."""
     tuned = num_code_values if model_settings.tune_codes else 0
     parameters = settings_memory(model_settings, num_words, num_base).parameters + tuned
-    sizes = model_settings.embedding_size + 8 * model_settings.hidden_size * model_settings.num_layers
+    sizes = model_settings.embedding_size + 8 * model_settings.num_cells * model_settings.num_layers
     scores = num_words if settings.loss == "softmax" else settings.num_noise_words
     activations = 2 * settings.batch_words * (2 * sizes + _SCORE_COPIES * scores)
     return _BYTES * (_COPIES * parameters + num_code_values * 2 + activations)

@@ -2,7 +2,8 @@
 
 Weights start as in the authors' code: Glorot for the input, orthogonal for the recurrence, zero biases. If the end of a
 sentence is not predicted (the paper's boundary), the state before the first word is a parameter, and its h is the first
-context.
+context. An LSTM can have more cells than values in h (`cell_size`): its output is then projected to h, so that the encoder
+can grow while the base matrix, whose rows are as long as h, does not (Sak et al., 2014).
 """
 
 from abc import abstractmethod
@@ -25,25 +26,27 @@ class RecurrentEncoder(BaseEncoder):
 
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__(settings)
-        self.size, self.num_layers = settings.hidden_size, settings.num_layers
-        dropout = settings.dropout if settings.num_layers > 1 else 0.0
-        self.add_module(self.layer_name, self.make_layer(settings.embedding_size, self.size, self.num_layers, dropout))
+        self.num_layers = settings.num_layers
+        self.state_sizes = {letter: settings.state_size(letter) for letter in self.state_letters}
+        self.add_module(self.layer_name, self.make_layer(settings))
         for name, parameter in self.layer.named_parameters():
             if name.startswith("weight_ih"):
                 nn.init.xavier_uniform_(parameter)
             elif name.startswith("weight_hh"):
                 for gate in parameter.data.chunk(self.num_gates):
                     nn.init.orthogonal_(gate)
+            elif name.startswith("weight_hr"):
+                nn.init.xavier_uniform_(parameter)
             else:
                 nn.init.zeros_(parameter)
         self.learned_start = settings.boundary == "paper"
         if self.learned_start:
-            for letter in self.state_letters:
-                self.register_parameter(f"start_{letter}", nn.Parameter(torch.zeros(self.num_layers, self.size)))
+            for letter, size in self.state_sizes.items():
+                self.register_parameter(f"start_{letter}", nn.Parameter(torch.zeros(self.num_layers, size)))
 
     @staticmethod
     @abstractmethod
-    def make_layer(input_size: int, size: int, num_layers: int, dropout: float) -> nn.RNNBase:
+    def make_layer(settings: ModelSettings) -> nn.RNNBase:
         """PyTorch's layer."""
 
     @property
@@ -54,13 +57,11 @@ class RecurrentEncoder(BaseEncoder):
 
     def start_state(self, num_sentences: int) -> EncoderState:
         """The state before the first word: each part [num_layers, num_sentences, size]."""
-        shape = (self.num_layers, num_sentences, self.size)
         if self.learned_start:
-            starts = [getattr(self, f"start_{letter}") for letter in self.state_letters]
-            return tuple(start[:, None].expand(shape).contiguous() for start in starts)
+            starts = [getattr(self, f"start_{letter}") for letter in self.state_sizes]
+            return tuple(start[:, None].expand(-1, num_sentences, -1).contiguous() for start in starts)
         weight = self.layer.all_weights[0][0]
-        zeros = torch.zeros(shape, dtype=weight.dtype, device=weight.device)
-        return tuple(zeros for _ in self.state_letters)
+        return tuple(weight.new_zeros(self.num_layers, num_sentences, size) for size in self.state_sizes.values())
 
     def context(self, state: EncoderState) -> Tensor:
         """The context [num_sentences, size] of a state: h of the last layer."""
@@ -74,19 +75,25 @@ class RecurrentEncoder(BaseEncoder):
 
     @classmethod
     def num_numbers(cls, settings: ModelSettings) -> int:
-        """gates (C E + C^2 + 2 C) for each layer, and the learned start."""
-        size = settings.hidden_size
-        inputs = settings.embedding_size + (settings.num_layers - 1) * size
-        start = len(cls.state_letters) * settings.num_layers * size if settings.boundary == "paper" else 0
-        return cls.num_gates * (size * inputs + settings.num_layers * (size**2 + 2 * size)) + start
+        """gates (C E + C H + 2 C) for each layer of C cells, H C for the projection where C > H, and the learned start."""
+        size, cells, layers = settings.hidden_size, settings.num_cells, settings.num_layers
+        inputs = settings.embedding_size + (layers - 1) * size
+        projections = layers * size * cells if cells > size else 0
+        starts = cls.state_letters if settings.boundary == "paper" else ""
+        return (
+            cls.num_gates * cells * (inputs + layers * (size + 2))
+            + projections
+            + layers * sum(map(settings.state_size, starts))
+        )
 
     @classmethod
     def num_second_biases(cls, settings: ModelSettings) -> int:
         """PyTorch has two bias vectors where table 1 has one."""
-        return cls.num_gates * settings.hidden_size * settings.num_layers
+        return cls.num_gates * settings.num_cells * settings.num_layers
 
     @classmethod
     def describe(cls, settings: ModelSettings) -> str:
         """`LSTM, 1 layer of 200`."""
         layers = f"{settings.num_layers} layer{'s' * (settings.num_layers > 1)}"
-        return f"{cls.title}, {layers} of {settings.hidden_size}"
+        cells = f" from {settings.cell_size} cells" if settings.cell_size else ""
+        return f"{cls.title}, {layers} of {settings.hidden_size}{cells}"

@@ -34,6 +34,9 @@ class ModelSettings:
     coded_bias: bool = False
     embedding_size: Annotated[int, Option("Values of a word vector.", _PANEL)] = 200
     hidden_size: Annotated[int, Option("Values of the encoder's state.", _PANEL)] = 200
+    cell_size: Annotated[
+        int | None, Option("Cells of an LSTM that has more than its state's values.", _PANEL, default="as many")
+    ] = None
     num_layers: Annotated[int, Option("Layers of the encoder.", _PANEL)] = 1
     dropout: Annotated[float, Option("Share of values dropped.", _PANEL)] = 0.0
     tied: Annotated[
@@ -54,6 +57,10 @@ class ModelSettings:
             raise InputError("a model needs sizes and a number of layers of at least 1")
         if self.encoder not in encoder_names():
             raise InputError(f"encoder {self.encoder}: no such encoder; choose {', '.join(encoder_names())}")
+        if self.cell_size is not None and (self.encoder != "lstm" or self.cell_size <= self.hidden_size):
+            raise InputError(
+                f"`cell_size` {self.cell_size}: it is for an LSTM with more cells than `hidden_size` ({self.hidden_size})"
+            )
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout {self.dropout}: choose a number from 0 to less than 1")
         if self.tied and (self.embedding_size != self.hidden_size or self.embedding != self.output):
@@ -64,6 +71,20 @@ class ModelSettings:
             raise InputError(
                 "`tune_codes`: the model has no codes to tune; choose one with coded weights, such as lstm-z-w"
             )
+
+    @property
+    def num_cells(self) -> int:
+        """Cells of the encoder: as many as its state h has values, unless `cell_size` says more."""
+        return self.cell_size or self.hidden_size
+
+    def state_size(self, letter: str) -> int:
+        """The size of the state h, or of the cells c."""
+        return self.num_cells if letter == "c" else self.hidden_size
+
+    @property
+    def layer_dropout(self) -> float:
+        """Dropout between layers."""
+        return self.dropout if self.num_layers > 1 else 0.0
 
     @property
     def is_coded(self) -> bool:

@@ -54,28 +54,32 @@ class Recurrent(Encoder):
 
     @classmethod
     def shapes(cls, settings: ModelSettings) -> dict[str, tuple[int, ...]]:
-        """Two matrices and two biases for each layer, and the learned start."""
-        size = settings.hidden_size
+        """Two matrices and two biases for each layer, a projection where there are more cells, and the learned start."""
+        size, gates = settings.hidden_size, cls.num_gates * settings.num_cells
         found: dict[str, tuple[int, ...]] = {}
         for layer in range(settings.num_layers):
             inputs = size if layer else settings.embedding_size
             for kind, columns in (("ih", inputs), ("hh", size)):
-                found[f"{cls.name}.weight_{kind}_l{layer}"] = (cls.num_gates * size, columns)
-                found[f"{cls.name}.bias_{kind}_l{layer}"] = (cls.num_gates * size,)
+                found[f"{cls.name}.weight_{kind}_l{layer}"] = (gates, columns)
+                found[f"{cls.name}.bias_{kind}_l{layer}"] = (gates,)
+            if settings.cell_size is not None:
+                found[f"{cls.name}.weight_hr_l{layer}"] = (size, settings.num_cells)
         starts = cls.state_letters if settings.boundary == "paper" else ""
-        return {**found, **{f"start_{letter}": (settings.num_layers, size) for letter in starts}}
+        return {**found, **{f"start_{each}": (settings.num_layers, settings.state_size(each)) for each in starts}}
 
     @classmethod
     def num_second_biases(cls, settings: ModelSettings) -> int:
         """One vector for each layer."""
-        return cls.num_gates * settings.hidden_size * settings.num_layers
+        return cls.num_gates * settings.num_cells * settings.num_layers
 
     def start(self, num_sentences: int) -> State:
         """The learned start, or zeros."""
-        shape = (self.settings.num_layers, num_sentences, self.settings.hidden_size)
-        zeros = np.zeros((shape[0], shape[2]), np.float32)
-        starts = (self.weights.get(f"start_{letter}", zeros) for letter in self.state_letters)
-        return tuple(np.broadcast_to(start[:, None], shape) for start in starts)
+        found = []
+        for letter in self.state_letters:
+            shape = (self.settings.num_layers, num_sentences, self.settings.state_size(letter))
+            learned = self.weights.get(f"start_{letter}")
+            found.append(np.zeros(shape, np.float32) if learned is None else np.broadcast_to(learned[:, None], shape))
+        return tuple(found)
 
     def context(self, state: State) -> Floats:
         """h of the last layer."""
@@ -87,20 +91,17 @@ class Recurrent(Encoder):
         after: list[list[Floats]] = []
         for layer in range(self.settings.num_layers):
             from_input, from_hidden = (self._weights_and_bias(kind, layer) for kind in ("ih", "hh"))
-            vectors = self._read_layer(
-                vectors @ from_input[0].T + from_input[1], *from_hidden, [part[layer] for part in state], after
-            )
+            inputs, (weight, bias) = vectors @ from_input[0].T + from_input[1], from_hidden
+            projection = self.weights.get(f"{self.name}.weight_hr_l{layer}")
+            parts = [part[layer] for part in state]
+            vectors = np.empty((*inputs.shape[:2], self.settings.hidden_size), np.float32)
+            for time, to_gates in enumerate(inputs):
+                parts = self.step(to_gates, parts[0] @ weight.T + bias, parts)
+                if projection is not None:
+                    parts[0] = parts[0] @ projection.T
+                vectors[time] = parts[0]
+            after.append(parts)
         return vectors, tuple(np.stack(parts) for parts in zip(*after))
-
-    def _read_layer(
-        self, inputs: Floats, weight: Floats, bias: Floats, parts: list[Floats], after: list[list[Floats]]
-    ) -> Floats:
-        contexts = np.empty((*inputs.shape[:2], self.settings.hidden_size), np.float32)
-        for time, from_input in enumerate(inputs):
-            parts = self.step(from_input, parts[0] @ weight.T + bias, parts)
-            contexts[time] = parts[0]
-        after.append(parts)
-        return contexts
 
     def _weights_and_bias(self, kind: str, layer: int) -> tuple[Floats, Floats]:
         return self.weights[f"{self.name}.weight_{kind}_l{layer}"], self.weights[f"{self.name}.bias_{kind}_l{layer}"]

@@ -3,6 +3,7 @@
 from torch import nn
 
 from fewwords.models.neural.recurrent import RecurrentEncoder
+from fewwords.models.neural.variants import ModelSettings
 
 
 class Encoder(RecurrentEncoder):
@@ -11,6 +12,8 @@ class Encoder(RecurrentEncoder):
     layer_name, title, num_gates, state_letters = "gru", "GRU", 3, "h"
 
     @staticmethod
-    def make_layer(input_size: int, size: int, num_layers: int, dropout: float) -> nn.RNNBase:
+    def make_layer(settings: ModelSettings) -> nn.RNNBase:
         """PyTorch's GRU."""
-        return nn.GRU(input_size, size, num_layers, dropout=dropout)
+        return nn.GRU(
+            settings.embedding_size, settings.hidden_size, settings.num_layers, dropout=settings.layer_dropout
+        )
