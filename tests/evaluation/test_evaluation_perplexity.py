@@ -168,3 +168,12 @@ def test_bad_parts_are_refused(tmp_path: Path) -> None:
         del writer
     with pytest.raises(InputError, match="the part test is empty"):
         part_perplexity(model, Part("test", TokenFile(tmp_path / "empty.tokens"), NUM_WORDS))
+
+
+def test_an_infinite_perplexity_is_null_with_a_word_in_json() -> None:
+    counts, log_probs = (1, 1, 2, 0, 0, 0, 0), (-1.0, -2.0, -math.inf, 0.0, 0.0, 0.0, 0.0)
+    told = Perplexity(25, 12, 1, counts, log_probs).to_json()
+    json.dumps(told, allow_nan=False)
+    assert (told["perplexity"], told["log_prob"], told["note"]) == (None, None, "infinite")
+    told = Perplexity(25, 12, 1, counts, (-1.0, -2.0, -3.0, 0.0, 0.0, 0.0, 0.0)).to_json()
+    assert (told["perplexity"], told["note"]) == (pytest.approx(math.exp(6 / 4)), None)
