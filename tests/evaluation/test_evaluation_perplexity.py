@@ -1,5 +1,6 @@
 """Perplexity against a softmax over all words, sentence by sentence, in double precision."""
 
+import json
 import math
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from fewwords.codes.controls import random_codes
 from fewwords.corpus.token_corpus import Part
 from fewwords.corpus.token_file import TokenFile, TokenWriter
 from fewwords.errors import InputError
-from fewwords.evaluation.accounts import band_edges
+from fewwords.evaluation.accounts import Perplexity, band_edges
 from fewwords.evaluation.perplexity import part_perplexity, sentences_perplexity
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
