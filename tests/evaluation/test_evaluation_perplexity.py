@@ -1,5 +1,6 @@
 """Perplexity against a softmax over all words, sentence by sentence, in double precision."""
 
+import json
 import math
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from fewwords.codes.controls import random_codes
 from fewwords.corpus.token_corpus import Part
 from fewwords.corpus.token_file import TokenFile, TokenWriter
 from fewwords.errors import InputError
-from fewwords.evaluation.accounts import band_edges
+from fewwords.evaluation.accounts import Perplexity, band_edges
 from fewwords.evaluation.perplexity import part_perplexity, sentences_perplexity
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
@@ -168,3 +169,12 @@ def test_bad_parts_are_refused(tmp_path: Path) -> None:
         del writer
     with pytest.raises(InputError, match="the part test is empty"):
         part_perplexity(model, Part("test", TokenFile(tmp_path / "empty.tokens"), NUM_WORDS))
+
+
+def test_an_infinite_perplexity_is_null_with_a_word_in_json() -> None:
+    counts, log_probs = (1, 1, 2, 0, 0, 0, 0), (-1.0, -2.0, -math.inf, 0.0, 0.0, 0.0, 0.0)
+    told = Perplexity(25, 12, 1, counts, log_probs).to_json()
+    json.dumps(told, allow_nan=False)
+    assert (told["perplexity"], told["log_prob"], told["note"]) == (None, None, "infinite")
+    told = Perplexity(25, 12, 1, counts, (-1.0, -2.0, -3.0, 0.0, 0.0, 0.0, 0.0)).to_json()
+    assert (told["perplexity"], told["note"]) == (pytest.approx(math.exp(6 / 4)), None)

@@ -168,7 +168,7 @@ def test_several_threads_and_long_sentences(tmp_path):
 
 
 def test_nothing_is_left_behind_and_gensim_is_silent(corpus, tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(skip_gram.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with caplog.at_level(logging.WARNING):
         train_skip_gram(corpus, SkipGramSettings(size=4, epochs=2, threads=2, learning_rate=0.05))
     assert list(tmp_path.iterdir()) == []

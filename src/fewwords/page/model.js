@@ -121,7 +121,7 @@ class PackedFile {
     this.arrays = {};
     for (const [name, { dtype, data_offsets: [first, end] }] of Object.entries(header)) {
       const bytes = buffer.slice(8 + length + first, 8 + length + end);
-      this.arrays[name] = new { F32: Float32Array, F16: Uint16Array, U8: Uint8Array, I8: Int8Array }[dtype](bytes);
+      this.arrays[name] = new { F32: Float32Array, U8: Uint8Array, I8: Int8Array }[dtype](bytes);
     }
     this.layout = this.json("layout");
   }
@@ -194,22 +194,16 @@ function readMatrix(file, part, numRows, numColumns) {
   return { numRows, numColumns, values, row: (id) => values.subarray(id * numColumns, (id + 1) * numColumns) };
 }
 
-// A vector in blocks of 64: lowest + level * step.
+// A vector in blocks of 64: lowest + level * step; the first values of some are stored as they are.
 function readVector(file, part, length) {
-  const blocks = Float32Array.from(file.array(part, "blocks"), fromHalf);
+  const blocks = file.array(part, "blocks");
   const levels = unpack(file.array(part, "levels"), file.facts(part).bits, length);
-  return Float32Array.from(levels, (level, place) => {
+  const values = Float32Array.from(levels, (level, place) => {
     const block = 2 * (place >> 6);
     return blocks[block] + level * blocks[block + 1];
   });
-}
-
-// A float16 given by its bits.
-function fromHalf(bits) {
-  const sign = bits >> 15 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024));
+  values.set(file.array(part, "special") ?? []);
+  return values;
 }
 
 // The codes of rare words: of each base word there is the gap to the one before, its lower bits as they are, the rest in unary.
