@@ -23,7 +23,7 @@ from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import VARIANTS, settings_of
 from fewwords.models.packed.model import PackedModel
 from fewwords.vocabulary import END_ID
-from packed_models import packed_model
+from packed_models import packed_model, unpacked
 
 SIZE = 14
 VOCABULARY = make_vocabulary(SIZE)
@@ -109,7 +109,8 @@ def test_many_states_at_once_are_the_same_as_one_by_one(model: Model) -> None:
 
 
 def test_many_words_at_once_are_the_same_as_one_by_one(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fewwords.models.neural.model.BATCH_WORDS", 3)
+    for kind in ("neural", "packed"):
+        monkeypatch.setattr(f"fewwords.models.{kind}.model.BATCH_WORDS", 3)
     words = [3, 4, 5, 6, 7, 13, 12, 3]
     state = model.start()
     for word in words:
@@ -135,8 +136,9 @@ def test_word_vectors_are_what_the_model_reads(model: Model) -> None:
     ids = np.array([3, 13, 0, 3])
     for part in model.parts:
         rows = part.word_vectors(ids)
-        if isinstance(part, NeuralModel):
-            table = part.network.embedding_table.detach().numpy()
+        if isinstance(part, (NeuralModel, PackedModel)):
+            torch_model = unpacked(part) if isinstance(part, PackedModel) else part
+            table = torch_model.network.embedding_table.detach().numpy()
             dense = table if len(table) == SIZE else part.codes.to_csr() @ table  # type: ignore[union-attr]
             np.testing.assert_allclose(rows, dense[ids], rtol=1e-5)
         else:

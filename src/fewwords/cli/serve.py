@@ -9,7 +9,7 @@ from fewwords.serve import HOST, PORT
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder, or a packed file.")],
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 for all of this machine.")] = HOST,
     port: Annotated[int, typer.Option(help="The port; 0: any that is free.")] = PORT,
 ) -> None:

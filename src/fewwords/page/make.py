@@ -10,11 +10,13 @@ import json
 import re
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from fewwords.errors import InputError
 from fewwords.models.packed.file import load_packed
 from fewwords.models.packed.model import PackedModel
+from fewwords.packing.pack import pack
 from fewwords.store.files import atomic_write
 from fewwords.text import abbreviations, join
 
@@ -30,6 +32,17 @@ def make_page(packed: str | Path, output: str | Path) -> Path:
     with atomic_write(output) as file:
         file.write(content.encode())
     return output
+
+
+def page_of(model: Path) -> str | None:
+    """The page of a packed model, or of a neural model's folder, packed in 8 bits; None for a model of another kind."""
+    if model.is_file():
+        return page_html(model)
+    with TemporaryDirectory() as folder:
+        try:
+            return page_html(pack(model, Path(folder, "model.few"), bits=8).path)
+        except InputError:
+            return None
 
 
 def page_html(packed: Path) -> str:

@@ -21,7 +21,9 @@ from fewwords.use.rescore import Weights, reorder, score_lists
 from fewwords.use.text_model import TextModel
 
 _DESCRIPTION = "Suggestions, scores and explanations of a small word-level language model. There is no authentication."
-_PAGE_RULES = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+_PAGE_RULES = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:"
+)
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Limits:
     most_waiting: int = 256
 
 
-def make_app(model: TextModel, limits: Limits | None = None) -> FastAPI:
-    """The service as an ASGI application."""
+def make_app(model: TextModel, limits: Limits | None = None, page: str | None = None) -> FastAPI:
+    """The service as an ASGI application; `page` is the HTML at /, or else a small one that asks /suggest."""
     limits = limits or Limits()
     workers = Workers(available_cores(), limits.most_waiting, limits.seconds)
     # The usual pages of documentation load scripts from elsewhere; /openapi.json needs nobody.
@@ -42,6 +44,7 @@ def make_app(model: TextModel, limits: Limits | None = None) -> FastAPI:
     app.add_middleware(BodyLimit, most_bytes=limits.body_bytes, seconds=limits.seconds)
     add_error_handlers(app)
     errors = error_answers(400, 408, 413, 422, 503)
+    shown = page or Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 
     @app.post("/suggest", responses=errors)
     async def suggest(asked: messages.SuggestRequest) -> messages.SuggestAnswer:
@@ -87,8 +90,7 @@ def make_app(model: TextModel, limits: Limits | None = None) -> FastAPI:
         return messages.HealthAnswer(status="ok", model=model.model.variant, words=model.model.num_words)
 
     @app.get("/", include_in_schema=False)
-    async def page() -> HTMLResponse:
-        text = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-        return HTMLResponse(text, headers={"Content-Security-Policy": _PAGE_RULES})
+    async def show_page() -> HTMLResponse:
+        return HTMLResponse(shown, headers={"Content-Security-Policy": _PAGE_RULES})
 
     return app

@@ -35,12 +35,13 @@ class SuggestRequest(_Message):
 
 
 class SuggestedWord(_Message):
-    """A word of the vocabulary; `text` is how to show it, `insert` what to put in place of the letters that were typed."""
+    """A word of the vocabulary; `text` is how to show it, `insert` what to put in place of the last `replaces` characters."""
 
     word: str = Field(examples=["union"])
     text: str = Field(examples=["union"])
     insert: str = Field(examples=["union"])
     probability: float = Field(ge=0, le=1.001, examples=[0.31])
+    replaces: int = Field(ge=0, examples=[2])
 
 
 class SuggestAnswer(_Message):

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fewwords.errors import InputError
+from fewwords.page.make import page_of
 from fewwords.progress import say
 from fewwords.serve import HOST, PORT
 from fewwords.use.text_model import TextModel, load
@@ -15,7 +16,7 @@ _BACKLOG = 2048
 
 
 def serve(model: TextModel | str | Path, host: str = HOST, port: int = PORT) -> None:
-    """Serve a model, or a model folder, until SIGINT or SIGTERM; a `port` of 0 takes any that is free.
+    """Serve a model, a model folder or a packed file, until SIGINT or SIGTERM; a `port` of 0 takes any that is free.
 
     Anybody who can reach `host` can use it: there is no authentication. Raises InputError if it cannot listen there.
     """
@@ -24,10 +25,10 @@ def serve(model: TextModel | str | Path, host: str = HOST, port: int = PORT) -> 
     from fewwords.serve.app import make_app
 
     with _listen(host, port) as listener:
-        loaded = model if isinstance(model, TextModel) else load(model)
+        loaded, page = (model, None) if isinstance(model, TextModel) else (load(model), page_of(Path(model)))
         _one_thread_for_each_call()
         config = uvicorn.Config(
-            make_app(loaded),
+            make_app(loaded, page=page),
             log_level="warning",
             access_log=False,
             lifespan="off",

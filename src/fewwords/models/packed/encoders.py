@@ -32,6 +32,11 @@ class Encoder(ABC):
         """How many of them are PyTorch's second bias vectors, which the paper's table 1 does not count."""
         return 0
 
+    @property
+    def context_words(self) -> int | None:
+        """How many of the last words decide the state; None where all of a sentence's do."""
+        return None
+
     @abstractmethod
     def start(self, num_sentences: int) -> State:
         """The state before the first word."""
@@ -138,6 +143,11 @@ class GRU(Recurrent):
 
 class LogBilinear(Encoder):
     """The last `context_size` vectors, oldest first, each through the matrix of its distance."""
+
+    @property
+    def context_words(self) -> int:
+        """All the words that the state holds."""
+        return self.settings.context_size
 
     @classmethod
     def shapes(cls, settings: ModelSettings) -> dict[str, tuple[int, ...]]:

@@ -75,6 +75,16 @@ class PackedModel(Model):
             codes=0,
         )
 
+    @property
+    def context_words(self) -> int | None:
+        """As many as the encoder looks back at."""
+        return self.network.encoder.context_words
+
+    def word_vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Rows of the embedding, computed from codes and base where it is coded, [n, size]."""
+        self.check_ids(ids)
+        return self.network.vectors(ids)
+
     def start(self) -> State:
         """The encoder's state at the start of a sentence."""
         state = self.network.encoder.start(1)
@@ -88,6 +98,14 @@ class PackedModel(Model):
         self.check_ids(words)
         _, after = self.network.encoder.read(self.network.vectors(np.array([words], np.int64)), _join(states))
         return [tuple(part[:, place : place + 1].copy() for part in after) for place in range(len(states))]
+
+    def read(self, state: State, words: Sequence[int]) -> State:
+        """The state after several words more, which go through the network together."""
+        self.check_ids(words)
+        for first in range(0, len(words), BATCH_WORDS):
+            ids = np.array(words[first : first + BATCH_WORDS], np.int64)[:, None]
+            state = self.network.encoder.read(self.network.vectors(ids), state)[1]
+        return tuple(part.copy() for part in state)
 
     def log_probs_all(self, states: Sequence[State]) -> NDArray[np.float32]:
         """ln p of every word of the vocabulary as the next one, [states, V]."""
