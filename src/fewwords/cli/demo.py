@@ -31,7 +31,10 @@ def demo(
     from fewwords.cli.tables.table import result_table
     from fewwords.cli.use import suggest
     from fewwords.corpus.token_corpus import TokenCorpus
+    from fewwords.evaluation.evaluate import evaluate
     from fewwords.making.make import Made, make
+    from fewwords.packing.pack import pack
+    from fewwords.page.make import make_page
     from fewwords.progress import say
 
     def make_one(model: str, **sizes: Any) -> Made:
@@ -44,18 +47,25 @@ def demo(
     coded = make_one("lstm-z-w", base_size=BASE_SIZE)
     say("demo: for comparison, the same with a vector for every word, and a 3-gram model")
     others = {"LSTM-z, uncompressed": make_one("lstm-z"), "KN3, a 3-gram model": make_one("kn3")}
+    say("demo: the coded model once more, packed into one file with weights of 4 bits, and a page that runs it")
+    packed = pack(coded.folder, work / "model.few", bits=4, work=work / "work", force=True)
+    after = evaluate(packed.path, work=work / "work", max_words=coded.evaluation.total.num_words)
+    page = make_page(packed.path, work / "keyboard.html")
 
     corpus = TokenCorpus.open(work / "work")
     print_corpus(corpus)
     print("Three sentences of the training part:")
     for sentence in sample_sentences(corpus, 3):
         print(f"  {sentence}")
-    table = result_table("Three models", "model", "test perplexity", "numbers stored", "MB on disk", "folder")
+    table = result_table("Models", "model", "test perplexity", "numbers stored", "MB on disk", "where")
     for name, made in {"LSTM-z,w": coded, **others}.items():
         numbers = f"{made.evaluation.numbers:,}"
-        table.add_row(name, f"{made.perplexity:,.2f}", numbers, f"{made.megabytes:.1f}", str(made.folder))
+        table.add_row(name, f"{made.perplexity:,.2f}", numbers, f"{made.megabytes:.2f}", str(made.folder))
+    numbers, megabytes = f"{after.numbers:,}", f"{packed.num_bytes / 1e6:.2f}"
+    table.add_row("LSTM-z,w, packed", f"{after.total.perplexity.value:,.2f}", numbers, megabytes, str(packed.path))
     result_console().print(table)
     _show(coded.folder)
+    print(f"The packed model in a page that needs nothing but a browser; open {page}")
     if sys.stdin.isatty() and sys.stdout.isatty():
         print("Now you: type, and take what it suggests.")
         suggest(coded.folder)
