@@ -49,7 +49,7 @@ def demo(
     others = {"LSTM-z, uncompressed": make_one("lstm-z"), "KN3, a 3-gram model": make_one("kn3")}
     say("demo: the coded model once more, packed into one file with weights of 4 bits, and a page that runs it")
     packed = pack(coded.folder, work / "model.few", bits=4, work=work / "work", force=True)
-    after = evaluate(packed.path, work=work / "work", max_words=coded.evaluation.total.num_words)
+    after = evaluate(packed.path, work=work / "work", max_words=coded.evaluation.total.perplexity.num_words)
     page = make_page(packed.path, work / "keyboard.html")
 
     corpus = TokenCorpus.open(work / "work")
