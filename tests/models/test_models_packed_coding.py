@@ -11,7 +11,7 @@ from fewwords.errors import InputError
 from fewwords.models.packed.bits import pack, pack_unary, unpack, unpack_unary
 from fewwords.models.packed.codes import CodeRows
 from fewwords.models.packed.matrix import FEW_VECTORS, FloatMatrix, QuantisedMatrix, all_rows, store_levels
-from fewwords.models.packed.words import MOST_BYTES, decode_words, encode_words, rank_width
+from fewwords.models.packed.words import decode_words, encode_words, rank_width
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\t"), min_size=1, max_size=40)
@@ -53,6 +53,12 @@ def test_long_words_that_share_more_than_a_byte_can_say() -> None:
     assert list(decode_words(encode_words(vocabulary), len(vocabulary)).words) == list(vocabulary.words)
 
 
+def test_words_that_no_reader_would_take_are_not_packed() -> None:
+    vocabulary = Vocabulary([*SPECIAL_WORDS, "a" * 5000], np.ones(4, np.int64))
+    with pytest.raises(InputError, match="too long to be packed"):
+        encode_words(vocabulary)
+
+
 def deflated(data: bytes) -> np.ndarray:
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
     return np.frombuffer(squeezer.compress(data) + squeezer.flush(), np.uint8)
@@ -62,7 +68,7 @@ def deflated(data: bytes) -> np.ndarray:
     ("name", "array"),
     [
         ("rests", deflated(b"a" * 10_000_000)),
-        ("rests", deflated(b"a\nb\nc" + b"x" * 5 * MOST_BYTES)),
+        ("rests", deflated(b"a\nb\nc" + b"x" * 5000)),
         ("rests", deflated(b"b\na\nc")),
         ("rests", deflated(b"a\na\nc")),
         ("rests", deflated(b"\nb\nc")),

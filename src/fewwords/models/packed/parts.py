@@ -7,7 +7,7 @@ are, the others in unary. The values of all codes are taken from one table.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ class Reader:
     arrays: Arrays
     facts: Facts
     part: str
+    taken: set[str] = field(default_factory=set)  # the names of the arrays that were read
 
     def number(self, name: str, lowest: int, highest: int) -> int:
         """An integer within bounds."""
@@ -49,6 +50,7 @@ class Reader:
     def array(self, name: str, kind: str, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
         """An array of a type and, unless None, of a shape; otherwise a list."""
         found = self.arrays.get(f"{self.part}.{name}")
+        self.taken.add(f"{self.part}.{name}")
         wrong = found is None or found.dtype.str.lstrip("<|") != kind
         if found is None or wrong or (found.ndim != 1 if shape is None else found.shape != shape):
             raise InputError(f"{self.part}: its {name} are missing, or of another type or shape")
