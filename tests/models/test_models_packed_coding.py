@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.models.packed.bits import pack, pack_unary, unpack, unpack_unary
 from fewwords.models.packed.codes import CodeRows
@@ -130,13 +131,8 @@ def test_blocks_cover_matrices_of_any_size(monkeypatch: pytest.MonkeyPatch) -> N
 def test_codes_combine_rows_and_scores_alike() -> None:
     chance = np.random.default_rng(1)
     base = chance.standard_normal((5, 3)).astype(np.float32)
-    codes = CodeRows.from_flat(
-        np.array([2, 1, 3]),
-        np.array([0, 4, 2, 1, 2, 3]),
-        np.array([0.5, 0.25, 1, 0.1, 0.2, 0.3], np.float32),
-        5,
-        3,
-    )
+    indices, values = np.array([0, 4, 2, 1, 2, 3], np.uint16), np.array([0.5, 0.25, 1, 0.1, 0.2, 0.3], np.float32)
+    codes = CodeRows.from_codes(SparseCodes(np.array([0, 2, 3, 6]), indices, values, 5))
     expected = np.array([0.5 * base[0] + 0.25 * base[4], base[2], 0.1 * base[1] + 0.2 * base[2] + 0.3 * base[3]])
     found = codes.combine(FloatMatrix(base), np.array([7, 2, 5, 6]))
     np.testing.assert_allclose(found, [expected[2], base[2], expected[0], expected[1]], rtol=1e-6)
