@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.models.packed.bits import pack, pack_unary, unpack, unpack_unary
 from fewwords.models.packed.codes import CodeRows
 from fewwords.models.packed.matrix import FEW_VECTORS, FloatMatrix, QuantisedMatrix, all_rows, store_levels
-from fewwords.models.packed.words import MOST_BYTES, decode_words, encode_words, rank_width
+from fewwords.models.packed.words import decode_words, encode_words, rank_width
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\t"), min_size=1, max_size=40)
@@ -53,6 +54,12 @@ def test_long_words_that_share_more_than_a_byte_can_say() -> None:
     assert list(decode_words(encode_words(vocabulary), len(vocabulary)).words) == list(vocabulary.words)
 
 
+def test_words_that_no_reader_would_take_are_not_packed() -> None:
+    vocabulary = Vocabulary([*SPECIAL_WORDS, "a" * 5000], np.ones(4, np.int64))
+    with pytest.raises(InputError, match="too long to be packed"):
+        encode_words(vocabulary)
+
+
 def deflated(data: bytes) -> np.ndarray:
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
     return np.frombuffer(squeezer.compress(data) + squeezer.flush(), np.uint8)
@@ -62,7 +69,7 @@ def deflated(data: bytes) -> np.ndarray:
     ("name", "array"),
     [
         ("rests", deflated(b"a" * 10_000_000)),
-        ("rests", deflated(b"a\nb\nc" + b"x" * 5 * MOST_BYTES)),
+        ("rests", deflated(b"a\nb\nc" + b"x" * 5000)),
         ("rests", deflated(b"b\na\nc")),
         ("rests", deflated(b"a\na\nc")),
         ("rests", deflated(b"\nb\nc")),
@@ -124,13 +131,8 @@ def test_blocks_cover_matrices_of_any_size(monkeypatch: pytest.MonkeyPatch) -> N
 def test_codes_combine_rows_and_scores_alike() -> None:
     chance = np.random.default_rng(1)
     base = chance.standard_normal((5, 3)).astype(np.float32)
-    codes = CodeRows.from_flat(
-        np.array([2, 1, 3]),
-        np.array([0, 4, 2, 1, 2, 3]),
-        np.array([0.5, 0.25, 1, 0.1, 0.2, 0.3], np.float32),
-        5,
-        3,
-    )
+    indices, values = np.array([0, 4, 2, 1, 2, 3], np.uint16), np.array([0.5, 0.25, 1, 0.1, 0.2, 0.3], np.float32)
+    codes = CodeRows.from_codes(SparseCodes(np.array([0, 2, 3, 6]), indices, values, 5))
     expected = np.array([0.5 * base[0] + 0.25 * base[4], base[2], 0.1 * base[1] + 0.2 * base[2] + 0.3 * base[3]])
     found = codes.combine(FloatMatrix(base), np.array([7, 2, 5, 6]))
     np.testing.assert_allclose(found, [expected[2], base[2], expected[0], expected[1]], rtol=1e-6)

@@ -165,6 +165,11 @@ HOSTILE = {
     "8 bits": changed_json("layout", parts__embedding__bits=8),
     "groups that do not divide": changed_json("layout", parts__embedding__groups=3),
     "no groups": changed_json("layout", parts__embedding__groups=0),
+    "a head without rows": changed_json("layout", **{"parts__embedding.head": {"rows": 0}}),
+    "a head of all rows": changed_json("layout", **{"parts__embedding.head": {"rows": 22}}),
+    "a head that is not there": changed_json(
+        "layout", **{"parts__embedding.head": {"rows": 2, "bits": 8, "groups": 1}}
+    ),
     "huge scales": changed_json("layout", parts__embedding__lowest=10**6),
     "scales that become huge": changed_json("layout", parts__embedding__lowest=128),
     "wide scales": changed_json("layout", parts__embedding__scale_bits=60),
@@ -218,6 +223,12 @@ def test_a_header_that_is_not_there(content: bytes, place: Path) -> None:
         refuse(place, reseal(length.to_bytes(8, "little") + content[8:]), "length of its header")
     refuse(place, b"", "too short")
     refuse(place, b"PK\3\4" + bytes(200), "not a packed model")
+
+
+def test_an_array_that_no_part_needs(content: bytes, place: Path) -> None:
+    header, data = parts_of(content)
+    header["words.more"] = {"dtype": "U8", "shape": [3], "data_offsets": [len(data), len(data) + 3]}
+    refuse(place, joined(header, data + b"abc"), "words.more")
 
 
 def test_metadata_twice(content: bytes, place: Path) -> None:

@@ -11,9 +11,10 @@ from fewwords.corpus import TokenCorpus, prepare
 from fewwords.errors import InputError
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.matrix import all_rows
 from fewwords.packing.pack import pack
 from fewwords.packing.recipe import LADDER, RECIPES
-from packed_models import make_neural, packed_model
+from packed_models import make_neural, packed_model, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,15 @@ def test_every_byte_is_accounted_for(folder: Path, bits: int, tmp_path: Path) ->
     assert parts["embedding"].num_numbers == 21 * 20
     assert packed.num_bytes < packed.num_float_bytes
     assert packed.perplexity_before is packed.perplexity_after is None
+
+
+def test_the_most_frequent_words_have_more_bits(tmp_path: Path) -> None:
+    model = make_neural("lstm-z", num_words=1100)
+    packed = packed_model(model, tmp_path, 4)
+    errors = np.abs(all_rows(packed.network.output) - model.network.output.weight.detach().numpy()).mean(1)
+    assert errors[:256].max() < errors[256:].min()
+    answers = [found.log_probs(found.feed(found.start(), 1000)) for found in (packed, unpacked(packed))]
+    np.testing.assert_allclose(*answers, atol=2e-5)
 
 
 def test_the_same_model_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
@@ -82,7 +92,7 @@ def test_the_ladder_goes_down() -> None:
     assert LADDER[0] == RECIPES[8]
     assert RECIPES[4] in LADDER
     for better, worse in zip(LADDER, LADDER[1:]):
-        assert all(high >= low for high, low in zip(vars(better).values(), vars(worse).values()))
+        assert all(high >= low for high, low in list(zip(vars(better).values(), vars(worse).values()))[:4])
 
 
 def test_what_cannot_be_packed(folder: Path, tmp_path: Path) -> None:

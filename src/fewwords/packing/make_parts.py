@@ -1,16 +1,21 @@
 """The parts of a packed model from a network of float32, by a recipe, and what each part costs."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fewwords.models.packed.file import PackedParts
-from fewwords.models.packed.matrix import Matrix, all_rows
+from fewwords.models.packed.matrix import Floats, all_rows
 from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.parts import Part, codes_part, matrix_part, vector_part
 from fewwords.models.packed.words import encode_words
-from fewwords.packing.quantise import Moments, quantise_matrix, quantise_values
+from fewwords.packing.biases import corrected_biases
+from fewwords.packing.inputs import Inputs
+from fewwords.packing.quantise import ENCODER_GROUP, quantise_matrix, quantise_values
 from fewwords.packing.recipe import ENCODER_BIASES, Recipe
+from fewwords.packing.refine import NextWords, refine
 from fewwords.vocabulary import NUM_SPECIAL
+
+_HEAD_BITS = 8
+_LEAST_ROWS = 4  # times the head, for a head to be apart
 
 
 @dataclass(frozen=True)
@@ -22,28 +27,51 @@ class PackedPart:
     num_numbers: int | None = None
 
 
-def make_parts(model: PackedModel, recipe: Recipe, moments: Mapping[str, Moments]) -> PackedParts:
-    """Quantise a model; `moments` of the inputs of some matrices, by part, make their products more exact."""
+def make_parts(model: PackedModel, recipe: Recipe, inputs: Inputs | None = None) -> PackedParts:
+    """Quantise a model; `inputs`, what its matrices meet on real text, make their products more exact."""
     network = model.network
+    tied = network.settings.tied
     parts: dict[str, Part] = {"words": (dict(encode_words(model.vocabulary)), {})}
-    parts["embedding"] = _matrix(network.embedding, recipe.tables, moments.get("embedding"))
-    if not network.settings.tied:
-        parts["output"] = _matrix(network.output, recipe.tables, moments.get("output"))
-    for name, weight in network.encoder.weights.items():
-        part = f"encoder.{name}"
-        if weight.ndim == 1:
-            parts[part] = vector_part(weight, ENCODER_BIASES)
-        else:
-            levels = quantise_matrix(weight.reshape(-1, weight.shape[-1]), recipe.encoder, moments.get(part))
-            parts[part] = matrix_part(*levels, recipe.encoder)
-    parts["bias"] = vector_part(network.bias, recipe.biases, NUM_SPECIAL)
+    parts |= _table("embedding", all_rows(network.embedding), recipe, inputs, predicts=tied)
+    if not tied:
+        parts |= _table("output", all_rows(network.output), recipe, inputs, predicts=True)
     if model.codes is not None:
         parts["codes"] = codes_part(model.codes, *quantise_values(model.codes.values, recipe.values))
-    return PackedParts(network.settings, model.num_words, parts)
+    for name, weight in network.encoder.weights.items():
+        if weight.ndim > 1:
+            moments = None if inputs is None else inputs.moments.get(f"encoder.{name}")
+            flat = weight.reshape(-1, weight.shape[-1])
+            quantised = quantise_matrix(flat, recipe.encoder, moments, ENCODER_GROUP)
+            parts[f"encoder.{name}"] = matrix_part(*quantised, recipe.encoder)
+    biases = {f"encoder.{name}": weight for name, weight in network.encoder.weights.items() if weight.ndim == 1}
+    exact = _with_biases(parts, {**biases, "bias": network.bias}, recipe)
+    packed = PackedParts(network.settings, model.num_words, exact)
+    if inputs is None:
+        return packed
+    corrected = _with_biases(parts, corrected_biases(network, packed.network(), inputs), recipe)
+    return PackedParts(network.settings, model.num_words, {**exact, **corrected})
 
 
-def _matrix(matrix: Matrix, bits: int, moments: Moments | None) -> Part:
-    return matrix_part(*quantise_matrix(all_rows(matrix), bits, moments), bits)
+def _table(name: str, values: Floats, recipe: Recipe, inputs: Inputs | None, *, predicts: bool) -> dict[str, Part]:
+    """The parts of an embedding or an output: the head, if it is apart, and the other rows."""
+    num_head = recipe.head if len(values) >= _LEAST_ROWS * recipe.head else 0
+    moments = None if inputs is None else inputs.moments.get(name)
+    levels, steps = quantise_matrix(values[num_head:], recipe.tables, moments)
+    if predicts and inputs is not None and recipe.tables < _HEAD_BITS:
+        refine(values[num_head:], levels, steps, recipe.tables, NextWords(inputs, inputs.network.codes), num_head)
+    parts = {name: matrix_part(levels, steps, recipe.tables)}
+    if num_head:
+        arrays, facts = matrix_part(*quantise_matrix(values[:num_head], _HEAD_BITS, moments), _HEAD_BITS)
+        parts[f"{name}.head"] = arrays, {**facts, "rows": num_head}
+    return parts
+
+
+def _with_biases(parts: dict[str, Part], biases: dict[str, Floats], recipe: Recipe) -> dict[str, Part]:
+    vectors = {
+        name: vector_part(values, recipe.biases, NUM_SPECIAL) if name == "bias" else vector_part(values, ENCODER_BIASES)
+        for name, values in biases.items()
+    }
+    return {**parts, **vectors}
 
 
 def account(packed: PackedParts, model: PackedModel, num_bytes: int) -> tuple[PackedPart, ...]:

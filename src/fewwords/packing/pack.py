@@ -18,14 +18,14 @@ from fewwords.evaluation.text import read_part, read_sentences
 from fewwords.models.model import Sentence
 from fewwords.models.packed.matrix import FloatMatrix
 from fewwords.models.packed.model import PackedModel
+from fewwords.packing.inputs import read_inputs
 from fewwords.packing.make_parts import PackedPart, account, make_parts
-from fewwords.packing.moments import input_moments
 from fewwords.packing.recipe import LADDER, RECIPES, Recipe
 from fewwords.progress import Progress
 from fewwords.runtime import load
 from fewwords.store.files import atomic_write
 
-MOMENT_WORDS = 20_000
+INPUT_WORDS = 100_000
 DEFAULT_WORDS = 20_000
 
 
@@ -60,7 +60,7 @@ def pack(
     """Pack the model folder `model` into the file `output`, with 8 or 4 `bits` (8 if nothing is said), or for a size.
 
     With `size_mb`, the best recipe that makes a file of at most so many megabytes (1,000,000 bytes) is taken. `texts`, or
-    the corpus in `work`, show what the weights meet (20,000 words, of its train part), and perplexity is measured on
+    the corpus in `work`, show what the weights meet (100,000 words, of its train part), and perplexity is measured on
     `max_words` words (of dev). Raises InputError for a model that cannot be packed and a size that no recipe reaches.
     """
     path = Path(output)
@@ -71,14 +71,14 @@ def pack(
     if not isinstance(original.network.embedding, FloatMatrix):
         raise InputError(f"{model}: is packed already; pack the model folder that it was made from")
     measured: list[Sentence] = []
-    moments = {}
+    inputs = None
     if texts or work is not None:
         measured = _sentences(original, texts, work, "dev", max_words)
-        moments = input_moments(original.network, _sentences(original, texts, work, "train", MOMENT_WORDS))
+        inputs = read_inputs(original.network, _sentences(original, texts, work, "train", INPUT_WORDS))
     card = Path(model, "README.md")
     told = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
     for recipe in recipes:
-        parts = make_parts(original, recipe, moments)
+        parts = make_parts(original, recipe, inputs)
         content = parts.to_bytes(rules=original.rules, card=told, made_from=_made_from(original, recipe))
         if size_mb is None or len(content) <= 1e6 * size_mb:
             break

@@ -17,21 +17,23 @@ from fewwords.models.packed.parts import HIGHEST_STEP, LOWEST_STEP, STEPS_PER_OC
 Levels = NDArray[np.int64]
 Moments = NDArray[np.float64]
 
-WANTED_GROUP = 40  # columns with one scale, in 4 bits
+TABLE_GROUP, ENCODER_GROUP = 40, 20  # columns with one scale, in 4 bits
 _CLIPS = range(-STEPS_PER_OCTAVE, 2)  # scales that are tried, in steps from the one that reaches the largest value
 _DAMPING = 0.01
 _ROUNDS = 40
 
 
-def num_groups(columns: int, bits: int) -> int:
-    """One group in 8 bits; in 4 bits the number that makes groups nearest to 40 columns, of those that divide evenly."""
+def num_groups(columns: int, bits: int, wanted: int = TABLE_GROUP) -> int:
+    """One group in 8 bits; in 4 bits the number that makes groups nearest to `wanted` columns, of those that divide evenly."""
     divisors = [number for number in range(1, columns + 1) if columns % number == 0]
-    return 1 if bits == 8 else min(divisors, key=lambda number: abs(math.log(columns / number / WANTED_GROUP)))
+    return 1 if bits == 8 else min(divisors, key=lambda number: abs(math.log(columns / number / wanted)))
 
 
-def quantise_matrix(values: Floats, bits: int, moments: Moments | None = None) -> tuple[Levels, Levels]:
+def quantise_matrix(
+    values: Floats, bits: int, moments: Moments | None = None, wanted_group: int = TABLE_GROUP
+) -> tuple[Levels, Levels]:
     """Levels [rows, columns], and the steps [rows, groups] of the scales (see `parts`)."""
-    groups = num_groups(values.shape[1], bits)
+    groups = num_groups(values.shape[1], bits, wanted_group)
     size = values.shape[1] // groups
     left = values.astype(np.float64)
     levels, steps = np.empty(values.shape, np.int64), np.empty((len(values), groups), np.int64)
@@ -42,10 +44,10 @@ def quantise_matrix(values: Floats, bits: int, moments: Moments | None = None) -
         steps[:, group] = _best_steps(left[:, columns], bits, weights)
         scales = scales_of(steps[:, group]).astype(np.float64)
         if follow is None:
-            levels[:, columns] = _round(left[:, columns], scales[:, None], bits)
+            levels[:, columns] = round_to_levels(left[:, columns], scales[:, None], bits)
             continue
         for column in columns:
-            levels[:, column] = _round(left[:, column], scales, bits)
+            levels[:, column] = round_to_levels(left[:, column], scales, bits)
             error = (left[:, column] - levels[:, column] * scales) / follow[column, column]
             left[:, column:] -= error[:, None] * follow[column, column:]
     return levels, steps
@@ -66,7 +68,7 @@ def _best_steps(values: NDArray[np.float64], bits: int, weights: NDArray[np.floa
     errors = []
     for steps in tried:
         scales = scales_of(steps)[:, None]
-        errors.append(np.square(_round(values, scales, bits) * scales - values) @ weights)
+        errors.append(np.square(round_to_levels(values, scales, bits) * scales - values) @ weights)
     best: Levels = tried[np.argmin(errors, axis=0), np.arange(len(values))]
     return best
 
@@ -75,7 +77,7 @@ def _highest(bits: int) -> int:
     return (1 << bits - 1) - 1
 
 
-def _round(values: NDArray[np.float64], scales: NDArray[np.floating], bits: int) -> Levels:
+def round_to_levels(values: NDArray[np.float64], scales: NDArray[np.floating], bits: int) -> Levels:
     """The nearest levels; in 4 bits there is one more below zero than above."""
     lowest = -_highest(bits) - (bits == 4)
     return np.clip(np.rint(values / scales), lowest, _highest(bits)).astype(np.int64)

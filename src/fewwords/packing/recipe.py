@@ -5,15 +5,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Recipe:
-    """The bits of a weight in embedding and output, of one in the encoder, of a code's value and of a bias."""
+    """The bits of a weight in embedding and output, of one in the encoder, of a code's value and of a bias.
+
+    The rows of the `head` most frequent words have 8 bits in any case: they are half of all predictions, and few.
+    """
 
     tables: int
     encoder: int
     values: int
     biases: int
+    head: int = 0
 
 
-RECIPES = {8: Recipe(8, 8, 6, 8), 4: Recipe(4, 4, 3, 6)}
+RECIPES = {8: Recipe(8, 8, 6, 8), 4: Recipe(4, 4, 3, 6, 256)}
 # From the best to the smallest, for a size that is asked for.
-LADDER = (RECIPES[8], Recipe(4, 8, 4, 8), Recipe(4, 4, 4, 6), RECIPES[4], Recipe(4, 4, 2, 6))
+LADDER = (
+    RECIPES[8],
+    Recipe(4, 8, 4, 8, 1024),
+    Recipe(4, 4, 4, 6, 512),
+    RECIPES[4],
+    Recipe(4, 4, 3, 5, 64),
+    Recipe(4, 4, 2, 5, 0),
+)
 ENCODER_BIASES = 8

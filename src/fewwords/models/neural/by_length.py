@@ -26,7 +26,7 @@ def score_by_length(
         raise InputError(f"a batch of {batch_words} words: choose 1 or more")
     for window in _windows(sentences):
         scores: list[NDArray[np.float64]] = [np.empty(0)] * len(window)
-        for group in _equal_lengths([len(sentence) for sentence in window], batch_words):
+        for group in equal_lengths([len(sentence) for sentence in window], batch_words):
             ids = np.stack([window[index] for index in group])
             for index, row in zip(group, target_log_probs(ids, batch_words)):
                 scores[index] = row
@@ -48,7 +48,7 @@ def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
         yield window
 
 
-def _equal_lengths(lengths: list[int], batch_words: int) -> Iterator[list[int]]:
+def equal_lengths(lengths: list[int], batch_words: int) -> Iterator[list[int]]:
     """The places of sentences of one length, at most `batch_words` words in total."""
     by_length: dict[int, list[int]] = {}
     for index, length in enumerate(lengths):

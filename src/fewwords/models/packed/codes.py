@@ -1,6 +1,6 @@
 """The sparse codes for a network without PyTorch: a table with a row for each rare word, padded to the longest code.
 
-Padding has the index 0 and the value 0. All codes have much the same length, and rows of one length are read faster.
+Padding has the value 0, and any index. All codes have much the same length, and rows of one length are read faster.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.codes.sparse_codes import SparseCodes, index_type
+from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.models.packed.matrix import Floats, Ids, Matrix
 
 BLOCK_VALUES = 1 << 16  # scores that are gathered at a time
@@ -26,21 +26,11 @@ class CodeRows:
     num_base: int
 
     @classmethod
-    def from_flat(
-        cls, lengths: NDArray[Any], indices: NDArray[Any], values: Floats, num_base: int, longest: int
-    ) -> "CodeRows":
-        """The codes of words that follow one another; `lengths` [num_rare], none over `longest`."""
-        used = np.arange(longest) < lengths[:, None]
-        rows: NDArray[Any] = np.zeros(used.shape, index_type(num_base))
-        weights = np.zeros(used.shape, np.float32)
-        rows[used], weights[used] = indices, values
-        return cls(rows, weights, num_base)
-
-    @classmethod
     def from_codes(cls, codes: SparseCodes) -> "CodeRows":
         """The codes of a folder."""
         lengths = np.diff(codes.offsets)
-        return cls.from_flat(lengths, codes.indices, codes.values, codes.num_base, int(lengths.max(initial=1)))
+        longest = int(lengths.max(initial=1))
+        return cls(pad(codes.indices, lengths, longest), pad(codes.values, lengths, longest), codes.num_base)
 
     @property
     def num_words(self) -> int:
@@ -89,3 +79,13 @@ class CodeRows:
             else:
                 np.einsum("wk,wk->w", values, part[:, :, 0], out=found[:, 0])
             yield self.num_base + first, found
+
+
+def pad(flat: NDArray[Any], lengths: NDArray[Any], longest: int) -> NDArray[Any]:
+    """Rows of `lengths` [rows] values that follow one another as [rows, longest], with zeros behind them."""
+    if flat.size == len(lengths) * longest:
+        return flat.reshape(len(lengths), longest)
+    used = np.arange(longest) < lengths[:, None]
+    rows = np.zeros(used.shape, flat.dtype)
+    rows[used] = flat
+    return rows

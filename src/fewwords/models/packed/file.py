@@ -16,7 +16,7 @@ from fewwords.errors import InputError
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.models.packed import container
 from fewwords.models.packed.encoders import ENCODERS
-from fewwords.models.packed.matrix import Floats, all_rows
+from fewwords.models.packed.matrix import Floats, Matrix, SplitMatrix, all_rows
 from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.network import Network
 from fewwords.models.packed.parts import Part, Reader, read_codes, read_matrix, read_vector
@@ -57,7 +57,7 @@ class PackedParts:
 
     def network(self) -> Network:
         """The network that a reader of the file gets."""
-        return _network(self.settings, self.num_words, _readers(self._arrays, self._facts))
+        return _network(self.settings, self.num_words, _readers(self._arrays, self._facts, set()))
 
     def to_bytes(self, *, rules: TextRules, card: str, made_from: Mapping[str, Any]) -> bytes:
         """The content of the file."""
@@ -79,21 +79,14 @@ def load_packed(path: Path) -> PackedModel:
             raise InputError(f"not of the format {FORMAT!r}")
         layout, settings = _json(texts, "layout"), _settings(_json(texts, "settings"))
         num_words = Reader({}, layout, "layout").number("num_words", NUM_SPECIAL, MOST_WORDS)
-        parts = _readers(arrays, layout.get("parts"))
+        taken: set[str] = set()
+        parts = _readers(arrays, layout.get("parts"), taken)
         vocabulary = decode_words(
             {name: parts("words").array(name, "u1") for name in ("shared", "rests", "ranks")}, num_words
         )
         network = _network(settings, num_words, parts)
-        known = {
-            "words",
-            "embedding",
-            "output",
-            "bias",
-            "codes",
-            *(f"encoder.{name}" for name in network.encoder.weights),
-        }
-        if extra := {name.rpartition(".")[0] for name in arrays} - known:
-            raise InputError(f"it has a part {min(extra)[:40]!r} that is not the model's")
+        if extra := set(arrays) - taken:
+            raise InputError(f"it has an array {min(extra)[:40]!r} that is not the model's")
         facts = {"size": path.stat().st_size, "bits": parts("embedding").facts["bits"], "card": texts.get("card", "")}
         return PackedModel(
             network, vocabulary, read_object(TextRules, _json(texts, "text")), _json(texts, "made_from"), facts=facts
@@ -118,25 +111,36 @@ def _settings(values: dict[str, Any]) -> ModelSettings:
     return settings
 
 
-def _readers(arrays: Mapping[str, NDArray[Any]], facts: Any) -> Callable[[str], Reader]:
-    """A reader for each part by its name."""
+def _readers(arrays: Mapping[str, NDArray[Any]], facts: Any, taken: set[str]) -> Callable[[str], Reader]:
+    """A reader for each part by its name; the names of the arrays that are read go to `taken`."""
     if not isinstance(facts, dict) or not all(isinstance(each, dict) for each in facts.values()):
         raise InputError("its layout has no parts")
-    return lambda part: Reader(arrays, facts.get(part, {}), part)
+    return lambda part: Reader(arrays, facts.get(part, {}), part, taken)
 
 
 def _network(settings: ModelSettings, num_words: int, parts: Callable[[str], Reader]) -> Network:
     codes = read_codes(parts("codes"), num_words) if settings.is_coded else None
     num_base = num_words if codes is None else codes.num_base
     rows = {"dense": num_words, "coded": num_base}
-    embedding = read_matrix(parts("embedding"), (rows[settings.embedding], settings.embedding_size))
+    embedding = _table(parts, "embedding", (rows[settings.embedding], settings.embedding_size))
     output = embedding
     if not settings.tied:
-        output = read_matrix(parts("output"), (rows[settings.output], settings.hidden_size))
+        output = _table(parts, "output", (rows[settings.output], settings.hidden_size))
     bias = read_vector(parts("bias"), num_base if settings.coded_bias else num_words, NUM_SPECIAL)
     shapes = encoder_shapes(settings)
     weights = {name: _weight(parts(f"encoder.{name}"), shape) for name, shape in shapes.items()}
     return Network(settings, num_words, embedding, ENCODERS[settings.encoder](settings, weights), output, bias, codes)
+
+
+def _table(parts: Callable[[str], Reader], name: str, shape: tuple[int, int]) -> Matrix:
+    """The matrix of an embedding or an output, whose first rows may be apart, in the part `NAME.head`."""
+    head = parts(f"{name}.head")
+    if not head.facts:
+        return read_matrix(parts(name), shape)
+    num_head = head.number("rows", 1, shape[0])
+    return SplitMatrix(
+        read_matrix(head, (num_head, shape[1])), read_matrix(parts(name), (shape[0] - num_head, shape[1]))
+    )
 
 
 def _weight(reader: Reader, shape: tuple[int, ...]) -> Floats:

@@ -131,6 +131,31 @@ class QuantisedMatrix:
                 yield rows, wide[:count]
 
 
+@dataclass(frozen=True, eq=False)
+class SplitMatrix:
+    """The first rows in one matrix, which has more bits for them, and the others in another."""
+
+    head: Matrix
+    tail: Matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.head.shape[0] + self.tail.shape[0], self.head.shape[1]
+
+    def rows(self, ids: Ids) -> Floats:
+        """Some rows, [ids, num_columns]."""
+        num_head = self.head.shape[0]
+        first = ids < num_head
+        found = np.empty((len(ids), self.shape[1]), np.float32)
+        found[first], found[~first] = self.head.rows(ids[first]), self.tail.rows(ids[~first] - num_head)
+        return found
+
+    def times(self, vectors: Floats) -> Floats:
+        """The products of all rows with vectors [n, num_columns]: [num_rows, n]."""
+        return np.concatenate([self.head.times(vectors), self.tail.times(vectors)])
+
+
 def _scaled(wide: Floats, scales: Floats) -> Floats:
     """Levels [rows, columns] times their scales [rows, groups], in place."""
     groups = scales.shape[1]

@@ -7,16 +7,16 @@ are, the others in unary. The values of all codes are taken from one table.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.codes.sparse_codes import SparseCodes
+from fewwords.codes.sparse_codes import SparseCodes, index_type
 from fewwords.errors import InputError
 from fewwords.models.packed.bits import MOST_BITS, pack, pack_unary, unpack, unpack_unary
-from fewwords.models.packed.codes import CodeRows
+from fewwords.models.packed.codes import CodeRows, pad
 from fewwords.models.packed.matrix import Floats, QuantisedMatrix, store_levels
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -38,6 +38,7 @@ class Reader:
     arrays: Arrays
     facts: Facts
     part: str
+    taken: set[str] = field(default_factory=set)  # the names of the arrays that were read
 
     def number(self, name: str, lowest: int, highest: int) -> int:
         """An integer within bounds."""
@@ -49,6 +50,7 @@ class Reader:
     def array(self, name: str, kind: str, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
         """An array of a type and, unless None, of a shape; otherwise a list."""
         found = self.arrays.get(f"{self.part}.{name}")
+        self.taken.add(f"{self.part}.{name}")
         wrong = found is None or found.dtype.str.lstrip("<|") != kind
         if found is None or wrong or (found.ndim != 1 if shape is None else found.shape != shape):
             raise InputError(f"{self.part}: its {name} are missing, or of another type or shape")
@@ -148,16 +150,19 @@ def read_codes(reader: Reader, num_words: int) -> CodeRows:
     ):
         raise InputError(f"{reader.part}: the lengths of the codes are wrong")
     low_bits = reader.number("low_bits", 1, MOST_BITS)
-    high = unpack_unary(reader.array("high", "u1"), count)
-    gaps = (high << low_bits) + unpack(reader.array("low", "u1"), low_bits, count)
-    ends = np.cumsum(gaps + 1)
-    starts = np.concatenate([[0], ends])[np.cumsum(lengths) - lengths]
-    indices = ends - 1 - np.repeat(starts, lengths)
-    if count and indices.max() >= num_base:
+    gaps = unpack_unary(reader.array("high", "u1"), count)
+    gaps <<= low_bits
+    gaps += unpack(reader.array("low", "u1"), low_bits, count)
+    gaps += 1
+    rows = pad(gaps, lengths, longest)
+    np.cumsum(rows, axis=1, out=rows)
+    rows -= 1
+    if rows.size and rows[:, -1].max() >= num_base:
         raise InputError(f"{reader.part}: an index lies outside the base of {num_base} words")
     table = reader.array("table", "f4")
     value_bits = (len(table) - 1).bit_length()
     if len(table) < 2 or len(table) != 1 << value_bits or not ((table > 0) & (table <= LARGEST)).all():
         raise InputError(f"{reader.part}: its table of values is wrong")
     values = table[unpack(reader.array("values", "u1"), value_bits, count)]
-    return CodeRows.from_flat(lengths, indices, values, num_base, longest)
+    indices: NDArray[Any] = rows.astype(index_type(num_base))
+    return CodeRows(indices, pad(values, lengths, longest), num_base)

@@ -16,7 +16,6 @@ from fewwords.models.packed.bits import Bytes, pack, unpack
 from fewwords.vocabulary import NUM_SPECIAL, SPECIAL_WORDS, Vocabulary
 
 LONGEST = 255  # bytes of a word that can be shared
-MOST_BYTES = 64  # of a word, in the mean
 _SPECIAL_BYTES = {word.encode() for word in SPECIAL_WORDS}
 
 
@@ -25,10 +24,17 @@ def rank_width(num_words: int) -> int:
     return max(1, (num_words - NUM_SPECIAL - 1).bit_length())
 
 
+def most_bytes(num_words: int) -> int:
+    """The bytes that so many words may have together: 64 in the mean, and some more if there are few."""
+    return 64 * num_words + 4096
+
+
 def encode_words(vocabulary: Vocabulary) -> dict[str, Bytes]:
-    """The arrays `shared`, `rests` and `ranks`."""
+    """The arrays `shared`, `rests` and `ranks`; raises InputError for words that no reader would take."""
     order = vocabulary.alphabetical
     words = [vocabulary.words[rank].encode() for rank in order.tolist()]
+    if sum(len(word) + 1 for word in words) > most_bytes(len(words)):
+        raise InputError("the words of the vocabulary are too long to be packed: over 64 bytes in the mean")
     shared = [_num_shared(*pair) for pair in zip([b"", *words], words)]
     rests = b"\n".join(word[keep:] for word, keep in zip(words, shared))
     return {
@@ -50,7 +56,7 @@ def decode_words(arrays: Mapping[str, Bytes], num_words: int) -> Vocabulary:
     if (np.bincount(ranks, minlength=count) != 1).any():
         raise InputError("the ranks of its words are not those of a vocabulary")
     shared = _inflate(arrays["shared"], count)
-    rests = _inflate(arrays["rests"], MOST_BYTES * count).split(b"\n") if count else []
+    rests = _inflate(arrays["rests"], most_bytes(count)).split(b"\n") if count else []
     if len(shared) != count or len(rests) != count:
         raise InputError(f"it does not have {num_words:,} words")
     words = np.empty(count, object)
@@ -64,7 +70,7 @@ def _join(shared: bytes, rests: list[bytes]) -> list[str]:
     """The words in the order of code points."""
     kept = np.frombuffer(shared, np.uint8).astype(np.int64)
     lengths = kept + np.fromiter(map(len, rests), np.int64, len(rests))
-    if (kept > np.concatenate([[0], lengths[:-1]])).any() or lengths.sum() > MOST_BYTES * len(rests):
+    if (kept > np.concatenate([[0], lengths[:-1]])).any() or lengths.sum() > most_bytes(len(rests)):
         raise InputError("its words are too long, or share more than there is")
     words, word = [], b""
     for keep, rest in zip(shared, rests):
