@@ -32,7 +32,7 @@ NETWORKS = {
     "coded and tied, 4 bits": ("lstm-z-w", {}, 4),
     "coded, 8 bits": ("lstm-z-w", {"tied": False}, 8),
     "coded biases": ("lstm-z-wb", {}, 4),
-    "dense": ("lstm-z", {"tied": True}, 4),
+    "dense, more bits for frequent words": ("lstm-z", {"tied": False}, 4, 300),
     "two layers from a learned state": ("lstm-z", {"num_layers": 2, "boundary": "paper"}, 8),
     "more cells": ("lstm-z-w", {"cell_size": 30, "num_layers": 2, "boundary": "paper"}, 8),
     "gru": ("gru-z-w", {"boundary": "paper"}, 4),
@@ -67,10 +67,10 @@ TEXTS = [
 ]
 
 
-def packed_file(folder: Path, variant: str, changes: dict[str, object], bits: int) -> Path:
+def packed_file(folder: Path, variant: str, changes: dict[str, object], bits: int, num_more: int = 0) -> Path:
     """A packed model with random weights over some words."""
     torch.manual_seed(5)
-    words = [*SPECIAL_WORDS, *WORDS]
+    words = [*SPECIAL_WORDS, *WORDS, *(f"word{number}" for number in range(num_more))]
     settings = settings_of(variant, embedding_size=SIZE, hidden_size=SIZE, **changes)
     codes = random_codes(len(words), NUM_BASE, NONZEROS, seed=1) if settings.is_coded else None
     network = LanguageModel(settings, len(words), codes).eval()

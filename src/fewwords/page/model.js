@@ -178,20 +178,27 @@ async function readWords(file, numWords) {
   return words;
 }
 
-// A matrix widened to float32 once: value = level * scale, with a scale for each group of columns.
+// A matrix widened to float32 once; its first rows may be a part of their own, with more bits.
 function readMatrix(file, part, numRows, numColumns) {
+  const values = new Float32Array(numRows * numColumns);
+  const numHead = file.has(`${part}.head`) ? file.facts(`${part}.head`).rows : 0;
+  if (numHead) widen(file, `${part}.head`, numHead, numColumns, values);
+  widen(file, part, numRows - numHead, numColumns, values.subarray(numHead * numColumns));
+  return { numRows, numColumns, values, row: (id) => values.subarray(id * numColumns, (id + 1) * numColumns) };
+}
+
+// Writes the weights of a part: level * scale, with a scale for each group of columns.
+function widen(file, part, numRows, numColumns, values) {
   const { bits, groups, lowest, scale_bits: scaleBits } = file.facts(part);
   const levels = file.array(part, "levels");
   const steps = unpack(file.array(part, "scales"), scaleBits, numRows * groups);
   const scales = Float32Array.from(steps, (step) => 2 ** ((step + lowest) / 8));
-  const values = new Float32Array(numRows * numColumns);
   const half = Math.ceil(numRows / 2) * numColumns; // 4 bits: a byte has a value of row i and one of row i + half
   for (let at = 0; at < values.length; at++) {
     const level = bits === 8 ? levels[at] : ((at < half ? levels[at] : levels[at - half] >> 4) & 15) - 8;
     const column = at % numColumns;
     values[at] = level * scales[((at - column) / numColumns) * groups + Math.floor((column * groups) / numColumns)];
   }
-  return { numRows, numColumns, values, row: (id) => values.subarray(id * numColumns, (id + 1) * numColumns) };
 }
 
 // A vector in blocks of 64: lowest + level * step; the first values of some are stored as they are.
