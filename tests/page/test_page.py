@@ -15,6 +15,7 @@ from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import settings_of
+from fewwords.models.packed.matrix import SplitMatrix
 from fewwords.packing.pack import pack
 from fewwords.page.make import make_page
 from fewwords.runtime import PackedModel, load
@@ -32,7 +33,7 @@ NETWORKS = {
     "coded and tied, 4 bits": ("lstm-z-w", {}, 4),
     "coded, 8 bits": ("lstm-z-w", {"tied": False}, 8),
     "coded biases": ("lstm-z-wb", {}, 4),
-    "dense, more bits for frequent words": ("lstm-z", {"tied": False}, 4, 300),
+    "dense, more bits for frequent words": ("lstm-z", {"tied": False}, 4, 1000),
     "two layers from a learned state": ("lstm-z", {"num_layers": 2, "boundary": "paper"}, 8),
     "more cells": ("lstm-z-w", {"cell_size": 30, "num_layers": 2, "boundary": "paper"}, 8),
     "gru": ("gru-z-w", {"boundary": "paper"}, 4),
@@ -110,6 +111,7 @@ def test_the_page_computes_what_python_does(tmp_path: Path, browser: Browser, na
     found = np.array(browser.run(script, words))
     np.testing.assert_allclose(found, np.array(seen), atol=1e-4)
     assert len({round(row[3], 4) for row in found}) > 1  # the words that are read count
+    assert isinstance(model.network.output, SplitMatrix) == ("frequent" in name)
     assert browser.run("return page.model.words") == list(model.vocabulary.words)
 
 
