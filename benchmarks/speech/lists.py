@@ -4,7 +4,6 @@ import json
 import math
 import shutil
 import subprocess
-import sys
 import tempfile
 import wave
 from collections.abc import Iterator, Sequence
@@ -172,10 +171,8 @@ def make_lists(part: str, speeches: Sequence[Speech], folder: Path, jobs: int, s
             pool.submit(make_list, speech, place, pieces, sounds[place] if sounds else None)
             for place, speech in enumerate(speeches)
         ]
-        for done, each in enumerate(waiting, 1):
+        for each in waiting:
             each.result()
-            print(f"\r{part}: {done} of {len(waiting)} sentences recognised", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
     found = {speech.name: json.loads((pieces / f"{speech.name}.json").read_text()) for speech in speeches}
     found = {name: facts for name, facts in found.items() if facts["list"]}
     lines = [line for facts in found.values() for line in facts["list"]]
