@@ -40,11 +40,11 @@ HEAD = """# Rescoring a recogniser
 
 Written by `benchmarks/rescoring.py` at commit {commit}; do not edit. The same as data, with all weights: [{data}]({data}).
 **The speech is synthetic**: espeak-ng speaks sentences of the corpus with {voices} American voices at two speeds, two thirds of
-them with some white noise; pocketsphinx (its own acoustic model and trigram of 72,547 words, `maxhmmpf` 5,000) writes lists of 50 hypotheses. A
-sentence has 5 to 25 words, all in pocketsphinx's dictionary; words outside a model's vocabulary are not avoided. Weights,
-the share of pocketsphinx's own trigram that stays in, and whether a full stop is added are chosen on sentences of the dev part.
-`librivox` are real recordings, too few for a claim. Nothing is drawn at random. How to do it:
-[docs/how-to/rescore.md](../docs/how-to/rescore.md).
+them with some white noise; pocketsphinx (its own acoustic model and trigram of 72,547 words, `maxhmmpf` 5,000) writes lists of
+50 hypotheses, its own result first. A sentence has 5 to 25 words, all in pocketsphinx's dictionary; words outside a model's
+vocabulary are not avoided. Weights, the share of pocketsphinx's own trigram that is taken out, and whether a full stop is added
+are chosen on sentences of the dev part. `librivox` are real recordings, too few for a claim. Nothing is drawn at random. How to
+do it: [docs/how-to/rescore.md](../docs/how-to/rescore.md).
 
 """
 
