@@ -138,9 +138,9 @@ Written by `benchmarks/keyboard.py` at commit {commit}; do not edit. The same as
 first words of the test part of each corpus; the protocol and the figures are in
 [docs/how-to/keyboard.md](../docs/how-to/keyboard.md). Nothing is drawn at random. Columns with letters: the share of words that
 are among the suggestions after so many. `onboard-data` and `libpresage-data` are the English n-gram tables of Debian, with
-their own vocabularies: counts of words and of pairs of names from Wikipedia (Onboard), 1- to 3-grams of 82,000 words of novels
-(Presage). They are ranked by their frequencies, Presage's with the weights of its configuration; what these programs learn
-from their users is left out.
+their own vocabularies: counts of words and of pairs, nearly all of them names (Onboard), and 1- to 3-grams of 82,000 words
+(Presage). They are ranked by their frequencies, Presage's with the weights of its configuration. This measures the tables, not
+the programs, which also learn from their users.
 
 """
 
@@ -176,6 +176,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"under a minute: {QUICK_WORDS:,} words")
     parser.add_argument("--output", type=Path, help="write OUTPUT.md and OUTPUT.json")
     options = parser.parse_args()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     num_words = QUICK_WORDS if options.quick else options.words
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
@@ -184,7 +185,6 @@ def main() -> None:
             rows += measure(title, Path(work), [Path(model) for model in models], options.tables, num_words)
     table = write_table(rows)
     print(table)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     facts = {"commit": commit, "suggestions": 3, "max_words": num_words, "rows": rows}
     if options.output:
         head = HEAD.format(commit=commit, data=f"{options.output.name}.json")

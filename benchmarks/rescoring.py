@@ -43,7 +43,8 @@ Written by `benchmarks/rescoring.py` at commit {commit}; do not edit. The same a
 them with some white noise; pocketsphinx (its own acoustic model and trigram of 72,547 words, `maxhmmpf` 5,000) writes lists of
 50 hypotheses, its own result first. A sentence has 5 to 25 words, all in pocketsphinx's dictionary; words outside a model's
 vocabulary are not avoided. Weights, the share of pocketsphinx's own trigram that is taken out, and whether a full stop is added
-are chosen on sentences of the dev part. `librivox` are real recordings, too few for a claim. Nothing is drawn at random. How to
+are chosen on sentences of the dev part. The second row does the same without another model: it shows what the weights alone give,
+and a model's own gain is over that row. `librivox` are real recordings, too few for a claim. Nothing is drawn at random. How to
 do it: [docs/how-to/rescore.md](../docs/how-to/rescore.md).
 
 """
@@ -139,6 +140,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="write OUTPUT.md and OUTPUT.json")
     parser.add_argument("--quick", action="store_true", help="under a minute: five sentences each")
     options = parser.parse_args()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     missing = [name for name in ("espeak-ng", "sox") if shutil.which(name) is None]
     missing += [name for name in ("pocketsphinx", "jiwer") if importlib.util.find_spec(name) is None]
     if missing:
@@ -159,7 +161,6 @@ def main() -> None:
         rows = compare(parts, options.models)
     table = write_table(rows, parts)
     print(table)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     sizes = {
         part: [len(lists.lists), sum(len(said.split()) for said in lists.said.values())]
         for part, lists in parts.items()
