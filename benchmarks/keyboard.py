@@ -132,6 +132,19 @@ def measure(
             yield {"text": name, "model": title, "vocabulary": words} | measure_keyboard(table, sentences).to_json()  # type: ignore[arg-type]
 
 
+HEAD = """# Models as keyboards
+
+Written by `benchmarks/keyboard.py` at commit {commit}; do not edit. The same as data: [{data}]({data}). Three suggestions, the
+first words of the test part of each corpus; the protocol and the figures are in
+[docs/how-to/keyboard.md](../docs/how-to/keyboard.md). Nothing is drawn at random. Columns with letters: the share of words that
+are among the suggestions after so many. `onboard-data` and `libpresage-data` are the English n-gram tables of Debian, with
+their own vocabularies: counts of words and of pairs, nearly all of them names (Onboard), and 1- to 3-grams of 82,000 words
+(Presage). They are ranked by their frequencies, Presage's with the weights of its configuration. This measures the tables, not
+the programs, which also learn from their users.
+
+"""
+
+
 def write_table(rows: Sequence[dict[str, Any]]) -> str:
     """The figures as Markdown, a table for each text."""
     letters = [f"{place} letter{'s' * (place > 1)}" for place in range(1, MOST_LETTERS + 1)]
@@ -163,6 +176,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"under a minute: {QUICK_WORDS:,} words")
     parser.add_argument("--output", type=Path, help="write OUTPUT.md and OUTPUT.json")
     options = parser.parse_args()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     num_words = QUICK_WORDS if options.quick else options.words
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
@@ -171,10 +185,10 @@ def main() -> None:
             rows += measure(title, Path(work), [Path(model) for model in models], options.tables, num_words)
     table = write_table(rows)
     print(table)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     facts = {"commit": commit, "suggestions": 3, "max_words": num_words, "rows": rows}
     if options.output:
-        options.output.with_suffix(".md").write_text(table, encoding="utf-8")
+        head = HEAD.format(commit=commit, data=f"{options.output.name}.json")
+        options.output.with_suffix(".md").write_text(head + table, encoding="utf-8")
         options.output.with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(facts))
 

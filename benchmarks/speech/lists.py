@@ -4,7 +4,6 @@ import json
 import math
 import shutil
 import subprocess
-import sys
 import tempfile
 import wave
 from collections.abc import Iterator, Sequence
@@ -85,8 +84,8 @@ def run(*command: object) -> None:
     subprocess.run([str(part) for part in command], check=True, stderr=subprocess.DEVNULL)
 
 
-def recognise(name: str, sound: Path) -> tuple[str, list[str]]:
-    """What pocketsphinx writes, and JSON lines of its best hypotheses, the best by its own score first.
+def recognise(name: str, sound: Path) -> list[str]:
+    """JSON lines of what pocketsphinx writes and its next best hypotheses, by its own score.
 
     `score` is its log10 score of sound and trigram together, `trigram` log10 p of its trigram, which counts `bestpathlw` times.
     """
@@ -96,7 +95,6 @@ def recognise(name: str, sound: Path) -> tuple[str, list[str]]:
     decoder.start_utt()
     decoder.process_raw(samples, full_utt=True)
     decoder.end_utt()
-    first = decoder.hyp()
     scores: dict[str, float] = {}
     for found in islice(decoder.nbest(), MOST_PATHS):
         if found is None or len(scores) == NUM_BEST:
@@ -104,8 +102,17 @@ def recognise(name: str, sound: Path) -> tuple[str, list[str]]:
         # paths with other pronunciations or silences have the same words; the sums are kept in 1/1024 of a log
         score = math.log10(found.score) * 1024
         scores[found.hypstr] = max(score, scores.get(found.hypstr, -math.inf))
-    ordered = sorted(scores, key=lambda text: -scores[text])
-    return "" if first is None else first.hypstr, [
+    return list_lines(name, decoder.hyp().hypstr, scores) if scores else []
+
+
+def list_lines(name: str, result: str, scores: dict[str, float]) -> list[str]:
+    """The lines of a list: the result first, which comes from another search and often is not among the rest.
+
+    Its score cannot be had in the same measure; where the rest has not got it, it has the score of the best.
+    """
+    scores = {result: scores.get(result, max(scores.values())), **scores}
+    ordered = sorted(scores, key=lambda text: (text != result, -scores[text]))[:NUM_BEST]
+    return [
         json.dumps({"utterance": name, "text": text, "score": scores[text], "trigram": trigram_score(text.split())})
         for text in ordered
     ]
@@ -129,17 +136,16 @@ def make_list(speech: Speech, place: int, folder: Path, sound: Path | None = Non
         if sound is None:
             sound = Path(name) / "sound.wav"
             speak(speech, place, sound)
-        first, lines = recognise(speech.name, sound)
-    path.write_text(json.dumps({"said": " ".join(speech.said), "first": first, "lists": lines}))
+        lines = recognise(speech.name, sound)
+    path.write_text(json.dumps({"said": " ".join(speech.said), "list": lines}))
 
 
 @dataclass(frozen=True)
 class Lists:
-    """N-best lists with what was said and what the recogniser wrote, by utterance."""
+    """N-best lists, the recogniser's own result first, and what was said by utterance."""
 
     lists: list[NBest]
     said: dict[str, str]
-    first: dict[str, str]
 
     def without_trigram(self, share: float) -> list[NBest]:
         """The lists with a share of the recogniser's own trigram taken out of their scores."""
@@ -165,18 +171,15 @@ def make_lists(part: str, speeches: Sequence[Speech], folder: Path, jobs: int, s
             pool.submit(make_list, speech, place, pieces, sounds[place] if sounds else None)
             for place, speech in enumerate(speeches)
         ]
-        for done, each in enumerate(waiting, 1):
+        for each in waiting:
             each.result()
-            print(f"\r{part}: {done} of {len(waiting)} sentences recognised", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
     found = {speech.name: json.loads((pieces / f"{speech.name}.json").read_text()) for speech in speeches}
-    found = {name: facts for name, facts in found.items() if facts["lists"]}
-    lines = [line for facts in found.values() for line in facts["lists"]]
+    found = {name: facts for name, facts in found.items() if facts["list"]}
+    lines = [line for facts in found.values() for line in facts["list"]]
     reference = [f"{name} {facts['said']}" for name, facts in found.items()]
     (folder / f"{part}.jsonl").write_text("\n".join(lines) + "\n")
     (folder / f"{part}.ref").write_text("\n".join(reference) + "\n")
-    first = {name: facts["first"] for name, facts in found.items()}
-    return Lists(read_lists(lines, part)[1], read_reference(reference, part), first)
+    return Lists(read_lists(lines, part)[1], read_reference(reference, part))
 
 
 def read_real(folder: Path) -> tuple[list[Speech], list[Path]]:

@@ -17,7 +17,8 @@ from fewwords.use.nbest import NBest
 from fewwords.use.text_model import TextModel
 
 LM_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
-WORD_BONUSES = (-8.0, -4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+_BONUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0)
+WORD_BONUSES = (*(-bonus for bonus in reversed(_BONUSES)), 0.0, *_BONUSES)
 
 
 @dataclass(frozen=True)
