@@ -22,7 +22,6 @@ def page(
       fewwords page english.few --output keyboard.html
     """
     from fewwords.page.make import make_page
-    from fewwords.progress import say
 
     written = make_page(packed, output)
-    say(f"{written}: {written.stat().st_size / 1e6:.2f} MB; open it in a browser")
+    print(f"{written}: {written.stat().st_size / 1e6:.2f} MB; open it in a browser")
