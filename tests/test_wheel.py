@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from packed_models import make_neural, packed_model
 
 ROOT = Path(__file__).parent.parent

@@ -71,7 +71,7 @@ def test_refined_levels_are_the_best_given_the_others(tied: bool, tmp_path: Path
     inputs = make_inputs(tmp_path, tied)
     words = NextWords(inputs, inputs.network.codes)
     values = all_rows(inputs.network.output)
-    levels, steps = quantise_matrix(values, 4, inputs.moments["output"])
+    levels, steps = quantise_matrix(values, 4, inputs.context_moments)
 
     def errors() -> np.ndarray:
         off = dequantise(levels, steps) - values

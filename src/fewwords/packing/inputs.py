@@ -16,8 +16,6 @@ from fewwords.models.packed.network import Network
 
 Moments = NDArray[np.float64]
 
-# How much an error in a tied matrix matters where it is read, against where it predicts; measured on an untied model.
-_EMBEDDING_SHARE = 0.2
 _BATCH_WORDS = 4096
 
 
@@ -39,29 +37,19 @@ class Inputs:
     def moments(self) -> dict[str, Moments]:
         """The second moments of what each matrix is multiplied by, by part, about the mean: biases make up for that.
 
-        Errors of an embedding go through the encoder's first matrix W, so W'W takes the place of the moments.
+        An embedding is multiplied by nothing; a tied one is the output.
         """
-        found = {"output": _moments(self.contexts)}
         encoder, settings = self.network.encoder, self.network.settings
-        if isinstance(encoder, Recurrent):
-            first = encoder.weights[f"{encoder.name}.weight_ih_l0"].astype(np.float64)
-            found["embedding"] = first.T @ first
-            if settings.num_layers == 1:
-                found[f"encoder.{encoder.name}.weight_ih_l0"] = _moments(self.vectors)
-                found[f"encoder.{encoder.name}.weight_hh_l0"] = found["output"]  # what comes out goes in again
-        if settings.tied:
-            found["embedding"] = found["output"] + self.read_share
+        found = {"embedding" if settings.tied else "output": self.context_moments}
+        if isinstance(encoder, Recurrent) and settings.num_layers == 1:
+            found[f"encoder.{encoder.name}.weight_ih_l0"] = _moments(self.vectors)
+            found[f"encoder.{encoder.name}.weight_hh_l0"] = self.context_moments  # what comes out goes in again
         return found
 
     @cached_property
-    def read_share(self) -> Moments:
-        """What being read adds to the moments of a tied output."""
-        encoder = self.network.encoder
-        if not isinstance(encoder, Recurrent):
-            return np.zeros((1, 1))
-        first = encoder.weights[f"{encoder.name}.weight_ih_l0"].astype(np.float64)
-        through, predicted = first.T @ first, _moments(self.contexts)
-        return np.asarray(_EMBEDDING_SHARE * np.trace(predicted) / np.trace(through) * through)
+    def context_moments(self) -> Moments:
+        """The moments [C, C] of the contexts about their mean."""
+        return _moments(self.contexts)
 
 
 def read_inputs(network: Network, sentences: Sequence[Sentence]) -> Inputs:

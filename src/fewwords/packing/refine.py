@@ -48,11 +48,9 @@ class NextWords:
         return total / (len(found) + _PRIOR)
 
     def moments(self, row: int) -> Moments:
-        """Their moments [C, C] about that mean, with those of all contexts, and of being read if the output is tied."""
+        """Their moments [C, C] about that mean, with those of all contexts."""
         found = self.contexts(row) - self.mean(row)
-        common = self.inputs.moments["output"]
-        moments = (found.T @ found + _PRIOR * common) / (len(found) + _PRIOR)
-        return moments + self.inputs.read_share if self.inputs.network.settings.tied else np.asarray(moments)
+        return np.asarray((found.T @ found + _PRIOR * self.inputs.context_moments) / (len(found) + _PRIOR))
 
 
 def refine(values: Floats, levels: Levels, steps: Levels, bits: int, words: NextWords, first_row: int) -> None:
