@@ -45,10 +45,10 @@ def test_every_byte_is_accounted_for(folder: Path, bits: int, tmp_path: Path) ->
 
 
 def test_the_most_frequent_words_have_more_bits(tmp_path: Path) -> None:
-    model = make_neural("lstm-z", num_words=1100)
+    model = make_neural("lstm-z", num_words=4 * RECIPES[4].head)
     packed = packed_model(model, tmp_path, 4)
     errors = np.abs(all_rows(packed.network.output) - model.network.output.weight.detach().numpy()).mean(1)
-    assert errors[:256].max() < errors[256:].min()
+    assert errors[: RECIPES[4].head].max() < errors[RECIPES[4].head :].min()
     answers = [found.log_probs(found.feed(found.start(), 1000)) for found in (packed, unpacked(packed))]
     np.testing.assert_allclose(*answers, atol=2e-5)
 

@@ -1,26 +1,21 @@
 """Quantisation against what it claims: the least error over scales and tables, and a smaller error of products."""
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fewwords.models.neural.folder import save_neural
-from fewwords.models.packed.matrix import FloatMatrix, all_rows
-from fewwords.models.packed.parts import HIGHEST_STEP, LOWEST_STEP, Reader, read_vector, scales_of, vector_part
-from fewwords.packing.biases import corrected_biases
-from fewwords.packing.inputs import Inputs, read_inputs
-from fewwords.packing.quantise import num_groups, quantise_matrix, quantise_values
-from fewwords.packing.refine import NextWords, refine
+from fewwords.models.packed.parts import HIGHEST_STEP, LOWEST_STEP, Reader, read_vector, vector_part
+from fewwords.packing.inputs import encoder_inputs
+from fewwords.packing.make_parts import make_parts
+from fewwords.packing.quantise import dequantise, num_groups, quantise_matrix, quantise_values
+from fewwords.packing.recipe import RECIPES
 from fewwords.runtime import load
 from packed_models import make_neural
 
 CHANCE = np.random.default_rng(5)
-
-
-def dequantise(levels: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    return levels * np.repeat(scales_of(steps).astype(np.float64), levels.shape[1] // steps.shape[1], axis=1)
 
 
 @pytest.mark.parametrize(("columns", "groups"), [(200, 5), (40, 1), (10, 1), (100, 2), (7, 1), (97, 1), (300, 6)])
@@ -59,62 +54,38 @@ def test_moments_lower_the_error_of_products() -> None:
     assert errors[1] < 0.8 * errors[0]
 
 
-def make_inputs(tmp_path: Path, tied: bool) -> Inputs:
-    save_neural(tmp_path, make_neural("lstm-z-w", size=12, tied=tied), "")
-    chance = np.random.default_rng(2)
-    sentences = [(60 * chance.random(chance.integers(1, 9)) ** 2).astype(np.int64) for _ in range(400)]
-    return read_inputs(load(tmp_path).network, sentences)
+def test_the_inputs_are_what_the_encoder_meets(tmp_path: Path) -> None:
+    save_neural(tmp_path, make_neural("lstm-z-w", size=12), "")
+    model = load(tmp_path)
+    sentences = [np.array(words, np.int64) for words in ([5, 40, 9], [7], [3, 50, 8], [])]
+    inputs = encoder_inputs(model.network, sentences)
+    states = []
+    for sentence in sentences:
+        states.append(model.start())
+        for word in sentence.tolist():
+            states.append(model.feed(states[-1], word))
+    expected = {tuple(np.round(state[0][-1, 0], 4).tolist()) for state in states}
+    assert {tuple(row) for row in np.round(inputs["lstm.weight_hh_l0"], 4).tolist()} == expected
+    read = model.network.vectors(np.array([1, 1, 1, 1, 5, 40, 9, 7, 3, 50, 8]))
+    np.testing.assert_allclose(inputs["lstm.weight_ih_l0"].mean(0), read.mean(0), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_refined_levels_are_the_best_given_the_others(tied: bool, tmp_path: Path) -> None:
-    inputs = make_inputs(tmp_path, tied)
-    words = NextWords(inputs, inputs.network.codes)
-    values = all_rows(inputs.network.output)
-    levels, steps = quantise_matrix(values, 4, inputs.moments["output"])
+def test_text_makes_the_gates_more_exact(tmp_path: Path) -> None:
+    save_neural(tmp_path, make_neural("lstm-z-w", size=40), "")
+    model = load(tmp_path)
+    sentences = [(60 * CHANCE.random(8) ** 2).astype(np.int64) for _ in range(200)]
+    inputs = encoder_inputs(model.network, sentences)
 
-    def errors() -> np.ndarray:
-        off = dequantise(levels, steps) - values
-        return np.array([row @ words.moments(place) @ row for place, row in enumerate(off)])
+    def gates(weights: Mapping[str, np.ndarray]) -> np.ndarray:
+        rows = inputs["lstm.weight_ih_l0"]
+        return rows @ weights["lstm.weight_ih_l0"].T + weights["lstm.bias_ih_l0"]
 
-    before = errors()
-    for _ in range(3):
-        refine(values, levels, steps, 4, words, 0)
-    after = errors()
-    assert (after <= before * (1 + 1e-9)).all()
-    assert after.sum() < 0.95 * before.sum()
-    for row, column, change in ((3, 5, 1), (20, 0, -1), (7, 11, 1), (12, 3, -1)):
-        if -8 <= levels[row, column] + change <= 7:
-            levels[row, column] += change
-            assert errors()[row] >= after[row] * (1 - 1e-9)
-            levels[row, column] -= change
-
-
-def test_a_word_has_the_moments_of_the_contexts_before_it(tmp_path: Path) -> None:
-    inputs = make_inputs(tmp_path, False)
-    codes = inputs.network.codes
-    assert codes is not None
-    words = NextWords(inputs, codes)
-    for row in (5, 20):
-        speaks = [word == row or row in codes.sparse_codes.row(word)[0] for word in inputs.targets.tolist()]
-        chosen = inputs.contexts[np.array(speaks)].astype(np.float64)
-        assert len(chosen) > 3
-        mean = (chosen.sum(0) + 50 * inputs.contexts.mean(0)) / (len(chosen) + 50)
-        np.testing.assert_allclose(words.mean(row), mean, rtol=1e-4, atol=1e-6)
-        common = np.cov(inputs.contexts.T, bias=True)
-        expected = ((chosen - mean).T @ (chosen - mean) + 50 * common) / (len(chosen) + 50)
-        np.testing.assert_allclose(words.moments(row), expected, rtol=1e-3, atol=1e-6)
-
-
-def test_biases_make_up_for_the_mean_error(tmp_path: Path) -> None:
-    """Off the same way everywhere, the output gives the scores that it gave before."""
-    inputs = make_inputs(tmp_path, False)
-    network = inputs.network
-    shifted = replace(network, output=FloatMatrix(all_rows(network.output) + np.float32(0.1)))
-    still = replace(inputs, contexts=np.broadcast_to(inputs.contexts[:1], inputs.contexts.shape))
-    bias = corrected_biases(network, shifted, still)["bias"]
-    found = replace(shifted, bias=bias).log_probs(inputs.contexts[:1])
-    np.testing.assert_allclose(found, network.log_probs(inputs.contexts[:1]), atol=1e-4)
+    exact = gates(model.network.encoder.weights)
+    errors = []
+    for given in ({}, inputs):
+        off = gates(make_parts(model, RECIPES[4], given).network().encoder.weights) - exact
+        errors.append(np.square(off).mean())
+    assert errors[1] < 0.5 * errors[0]
 
 
 def test_columns_that_do_not_matter_leave_rounding_as_it_is() -> None:

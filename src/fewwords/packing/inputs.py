@@ -1,82 +1,34 @@
-"""What the matrices of a network meet on real text: the vectors that are read, the contexts, and the words that follow."""
+"""What the matrices of a recurrent encoder are multiplied by on real text: the vectors that are read, and the states."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fewwords.models.model import Sentence
 from fewwords.models.neural.boundaries import read
 from fewwords.models.neural.by_length import equal_lengths
 from fewwords.models.packed.encoders import Recurrent
-from fewwords.models.packed.matrix import Floats, Ids
+from fewwords.models.packed.matrix import Floats
 from fewwords.models.packed.network import Network
 
-Moments = NDArray[np.float64]
-
-# How much an error in a tied matrix matters where it is read, against where it predicts; measured on an untied model.
-_EMBEDDING_SHARE = 0.2
 _BATCH_WORDS = 4096
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """N places in a text: the vectors read there [N, E], the contexts after them [N, C] and the next words [N]."""
-
-    network: Network
-    vectors: Floats
-    contexts: Floats
-    targets: Ids
-
-    @cached_property
-    def mean(self) -> NDArray[np.float64]:
-        """The mean context [C]."""
-        return np.asarray(self.contexts.mean(0, dtype=np.float64))
-
-    @cached_property
-    def moments(self) -> dict[str, Moments]:
-        """The second moments of what each matrix is multiplied by, by part, about the mean: biases make up for that.
-
-        Errors of an embedding go through the encoder's first matrix W, so W'W takes the place of the moments.
-        """
-        found = {"output": _moments(self.contexts)}
-        encoder, settings = self.network.encoder, self.network.settings
-        if isinstance(encoder, Recurrent):
-            first = encoder.weights[f"{encoder.name}.weight_ih_l0"].astype(np.float64)
-            found["embedding"] = first.T @ first
-            if settings.num_layers == 1:
-                found[f"encoder.{encoder.name}.weight_ih_l0"] = _moments(self.vectors)
-                found[f"encoder.{encoder.name}.weight_hh_l0"] = found["output"]  # what comes out goes in again
-        if settings.tied:
-            found["embedding"] = found["output"] + self.read_share
-        return found
-
-    @cached_property
-    def read_share(self) -> Moments:
-        """What being read adds to the moments of a tied output."""
-        encoder = self.network.encoder
-        if not isinstance(encoder, Recurrent):
-            return np.zeros((1, 1))
-        first = encoder.weights[f"{encoder.name}.weight_ih_l0"].astype(np.float64)
-        through, predicted = first.T @ first, _moments(self.contexts)
-        return np.asarray(_EMBEDDING_SHARE * np.trace(predicted) / np.trace(through) * through)
-
-
-def read_inputs(network: Network, sentences: Sequence[Sentence]) -> Inputs:
-    """Read sentences, those of one length together."""
-    vectors, contexts, targets = [], [], []
+def encoder_inputs(network: Network, sentences: Sequence[Sentence]) -> dict[str, Floats]:
+    """The inputs [N, columns] of the encoder's matrices, by name; none for an encoder that has not one recurrent layer."""
+    encoder = network.encoder
+    if not isinstance(encoder, Recurrent) or network.settings.num_layers > 1:
+        return {}
+    vectors, states = [], []
     for group in equal_lengths([len(sentence) for sentence in sentences], _BATCH_WORDS):
-        reading = read(np.stack([sentences[place] for place in group]), network.settings.boundary)
-        if len(reading.inputs):
-            vectors.append(network.vectors(reading.inputs))
-            contexts.append(network.encoder.read(vectors[-1], network.encoder.start(len(group)))[0])
-            targets.append(reading.targets[-len(reading.inputs) :])
-    flat = [np.concatenate([part.reshape(-1, part.shape[-1]) for part in parts]) for parts in (vectors, contexts)]
-    return Inputs(network, flat[0], flat[1], np.concatenate([part.reshape(-1) for part in targets]))
-
-
-def _moments(rows: Floats) -> Moments:
-    apart = rows - rows.mean(0)
-    return np.asarray(apart.T.astype(np.float64) @ apart / len(apart))
+        inputs = read(np.stack([sentences[place] for place in group]), network.settings.boundary).inputs
+        if len(inputs):
+            vectors.append(network.vectors(inputs))
+            states.append(encoder.read(vectors[-1], encoder.start(len(group)))[0])
+    if not vectors:
+        return {}
+    names = (f"{encoder.name}.weight_ih_l0", f"{encoder.name}.weight_hh_l0")
+    return {
+        name: np.concatenate([part.reshape(-1, part.shape[-1]) for part in parts])
+        for name, parts in zip(names, (vectors, states))
+    }

@@ -16,9 +16,9 @@ from fewwords.evaluation.evaluate import check_texts
 from fewwords.evaluation.perplexity import sentences_perplexity
 from fewwords.evaluation.text import read_part, read_sentences
 from fewwords.models.model import Sentence
-from fewwords.models.packed.matrix import FloatMatrix
+from fewwords.models.packed.matrix import FloatMatrix, Floats
 from fewwords.models.packed.model import PackedModel
-from fewwords.packing.inputs import read_inputs
+from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.make_parts import PackedPart, account, make_parts
 from fewwords.packing.recipe import LADDER, RECIPES, Recipe
 from fewwords.progress import Progress
@@ -60,7 +60,7 @@ def pack(
     """Pack the model folder `model` into the file `output`, with 8 or 4 `bits` (8 if nothing is said), or for a size.
 
     With `size_mb`, the best recipe that makes a file of at most so many megabytes (1,000,000 bytes) is taken. `texts`, or
-    the corpus in `work`, show what the weights meet (100,000 words, of its train part), and perplexity is measured on
+    the corpus in `work`, show what the encoder's weights meet (100,000 words, of its train part), and perplexity is measured on
     `max_words` words (of dev). Raises InputError for a model that cannot be packed and a size that no recipe reaches.
     """
     path = Path(output)
@@ -71,10 +71,10 @@ def pack(
     if not isinstance(original.network.embedding, FloatMatrix):
         raise InputError(f"{model}: is packed already; pack the model folder that it was made from")
     measured: list[Sentence] = []
-    inputs = None
+    inputs: dict[str, Floats] = {}
     if texts or work is not None:
         measured = _sentences(original, texts, work, "dev", max_words)
-        inputs = read_inputs(original.network, _sentences(original, texts, work, "train", INPUT_WORDS))
+        inputs = encoder_inputs(original.network, _sentences(original, texts, work, "train", INPUT_WORDS))
     card = Path(model, "README.md")
     told = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
     for recipe in recipes:

@@ -44,13 +44,18 @@ def quantise_matrix(
         steps[:, group] = _best_steps(left[:, columns], bits, weights)
         scales = scales_of(steps[:, group]).astype(np.float64)
         if follow is None:
-            levels[:, columns] = round_to_levels(left[:, columns], scales[:, None], bits)
+            levels[:, columns] = _round(left[:, columns], scales[:, None], bits)
             continue
         for column in columns:
-            levels[:, column] = round_to_levels(left[:, column], scales, bits)
+            levels[:, column] = _round(left[:, column], scales, bits)
             error = (left[:, column] - levels[:, column] * scales) / follow[column, column]
             left[:, column:] -= error[:, None] * follow[column, column:]
     return levels, steps
+
+
+def dequantise(levels: Levels, steps: Levels) -> Floats:
+    """The values [rows, columns] that levels and steps stand for."""
+    return np.asarray(levels * np.repeat(scales_of(steps), levels.shape[1] // steps.shape[1], axis=1), np.float32)
 
 
 def _inverse_factor(moments: Moments) -> Moments:
@@ -68,7 +73,7 @@ def _best_steps(values: NDArray[np.float64], bits: int, weights: NDArray[np.floa
     errors = []
     for steps in tried:
         scales = scales_of(steps)[:, None]
-        errors.append(np.square(round_to_levels(values, scales, bits) * scales - values) @ weights)
+        errors.append(np.square(_round(values, scales, bits) * scales - values) @ weights)
     best: Levels = tried[np.argmin(errors, axis=0), np.arange(len(values))]
     return best
 
@@ -77,7 +82,7 @@ def _highest(bits: int) -> int:
     return (1 << bits - 1) - 1
 
 
-def round_to_levels(values: NDArray[np.float64], scales: NDArray[np.floating], bits: int) -> Levels:
+def _round(values: NDArray[np.float64], scales: NDArray[np.floating], bits: int) -> Levels:
     """The nearest levels; in 4 bits there is one more below zero than above."""
     lowest = -_highest(bits) - (bits == 4)
     return np.clip(np.rint(values / scales), lowest, _highest(bits)).astype(np.int64)

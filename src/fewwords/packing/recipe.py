@@ -17,13 +17,14 @@ class Recipe:
     head: int = 0
 
 
-RECIPES = {8: Recipe(8, 8, 6, 8), 4: Recipe(4, 4, 3, 6, 256)}
+RECIPES = {8: Recipe(8, 8, 6, 8), 4: Recipe(4, 4, 3, 6, 512)}
 # From the best to the smallest, for a size that is asked for.
 LADDER = (
     RECIPES[8],
     Recipe(4, 8, 4, 8, 1024),
     Recipe(4, 4, 4, 6, 512),
     RECIPES[4],
+    Recipe(4, 4, 3, 6, 256),
     Recipe(4, 4, 3, 5, 64),
     Recipe(4, 4, 2, 5, 0),
 )

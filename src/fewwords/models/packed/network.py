@@ -37,10 +37,6 @@ class Network:
         """The vectors [..., size] of words [...]."""
         return self._rows(self.embedding, ids.reshape(-1), self.settings.embedding).reshape(*ids.shape, -1)
 
-    def output_rows(self, ids: Ids) -> Floats:
-        """The weights [n, size] by which words [n] are predicted."""
-        return self._rows(self.output, ids, self.settings.output)
-
     def log_probs(self, contexts: Floats) -> Floats:
         """ln p [num_words, n] of all words for contexts [n, size] (equation 1)."""
         found = np.empty((self.num_words, len(contexts)), np.float32)
@@ -53,7 +49,7 @@ class Network:
 
     def log_probs_of(self, contexts: Floats, targets: Ids) -> NDArray[np.float64]:
         """ln p [n] of one target for each context [n, size]."""
-        weights = self.output_rows(targets)
+        weights = self._rows(self.output, targets, self.settings.output)
         found: NDArray[np.float64] = np.einsum("ns,ns->n", weights, contexts).astype(np.float64)
         found += self._biases(targets)
         for first in range(0, len(contexts), CONTEXTS_PER_CHUNK):
