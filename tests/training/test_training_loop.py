@@ -120,7 +120,7 @@ def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch,
     with pytest.raises(KeyboardInterrupt):
         run("parts", variant, model)
     assert signal.getsignal(signal.SIGINT) is before
-    assert "--resume continues" in capsys.readouterr().err
+    assert "at a checkpoint" in capsys.readouterr().err
     assert read_checkpoint(tmp_path / "parts/checkpoint").state["run"]["steps"] == stop_at
     assert not (tmp_path / "parts/model.json").exists()
     with pytest.raises(InputError, match="`resume`"):

@@ -35,7 +35,8 @@ class Network:
 
     def vectors(self, ids: Ids) -> Floats:
         """The vectors [..., size] of words [...]."""
-        return self._rows(self.embedding, ids.reshape(-1), self.settings.embedding).reshape(*ids.shape, -1)
+        rows = self._rows(self.embedding, ids.reshape(-1), self.settings.embedding)
+        return rows.reshape(*ids.shape, rows.shape[1])
 
     def log_probs(self, contexts: Floats) -> Floats:
         """ln p [num_words, n] of all words for contexts [n, size] (equation 1)."""
