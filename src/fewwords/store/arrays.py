@@ -87,14 +87,21 @@ class ArrayFile:
         return {**description, "facts": read_value(dict[str, Any], description.get("facts"), "facts")}
 
 
-def array_shapes(path: Path, remedy: Remedy) -> dict[str, tuple[int, ...]]:
-    """The shapes of all arrays by name, read from the file's header alone."""
+def array_shapes(path: Path, remedy: Remedy, dtype: str | None = None) -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays by name, read from the file's header alone.
+
+    Raises InputError for an array of another type than `dtype`, by its name in the file ("F32").
+    """
     from safetensors import SafetensorError, safe_open
 
     check_file(path, remedy)
     try:
         with safe_open(path, framework="numpy") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+            found = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+            for name, array in found.items():
+                if dtype is not None and array.get_dtype() != dtype:
+                    raise InputError(f"{path}: {name:.80} is {array.get_dtype()}, not {dtype}", remedy=remedy)
+            return {name: tuple(array.get_shape()) for name, array in found.items()}
     except SafetensorError as error:
         raise InputError(f"{path}: truncated or changed ({error})", remedy=remedy) from None
 
