@@ -66,10 +66,7 @@ class ArrayFile:
                 description = self._described(text) if text else {"facts": read_old_facts(path, self.kind, metadata)}
                 if set(file.keys()) != set(self.arrays):
                     raise InputError(f"its arrays are not {', '.join(self.arrays)}")
-                try:
-                    arrays = {name: file.get_tensor(name) for name in self.arrays}
-                except (TypeError, AttributeError):
-                    raise InputError("it has an array of a type that numpy does not know") from None
+            arrays = load_arrays(path)
             facts = description["facts"]
             if text and _digest(self.format, facts, arrays) != description.get("sha256"):
                 raise InputError("truncated or changed (its hash does not match)")
@@ -85,6 +82,16 @@ class ArrayFile:
         if not isinstance(description, dict) or description.get("format") != self.format:
             raise InputError(f"not of the format {self.format!r}")
         return {**description, "facts": read_value(dict[str, Any], description.get("facts"), "facts")}
+
+
+def load_arrays(path: Path) -> Arrays:
+    """All arrays of a safetensors file; raises SafetensorError if it is none, InputError for types of numbers that numpy lacks."""
+    from safetensors.numpy import load_file
+
+    try:
+        return load_file(path)
+    except (TypeError, AttributeError):
+        raise InputError("it has an array of a type that numpy does not know") from None
 
 
 def array_shapes(path: Path, remedy: Remedy, dtype: str | None = None) -> dict[str, tuple[int, ...]]:

@@ -10,6 +10,7 @@ from fewwords.errors import InputError
 from fewwords.models.kneser_ney.names import order_of
 from fewwords.models.load import register
 from fewwords.models.sealed_folder import ModelFacts, open_folder, write_folder
+from fewwords.store.arrays import load_arrays
 from fewwords.store.typed import read_value
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ def save_kneser_ney(folder: str | Path, model: "KneserNey", card: str | None = N
 def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
     """Read a model folder; raises InputError if it is incomplete, changed, or of another kind."""
     from safetensors import SafetensorError
-    from safetensors.numpy import load_file
 
     from fewwords.models.kneser_ney.model import KneserNey
     from fewwords.models.kneser_ney.trie import Trie
@@ -83,7 +83,7 @@ def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
     facts, vocabulary = open_folder(folder, FORMAT, KneserNeyFacts, "model.safetensors")
     path = folder / "model.safetensors"
     try:
-        arrays = load_file(path)
+        arrays = load_arrays(path)
         if arrays.keys() != _DTYPES.keys():
             raise ValueError(f"its arrays are not {', '.join(_DTYPES)}")
         trie = Trie(**arrays, sizes=facts.ngrams)

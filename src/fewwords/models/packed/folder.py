@@ -15,7 +15,7 @@ from fewwords.models.packed.file import encoder_shapes
 from fewwords.models.packed.matrix import FloatMatrix
 from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.network import Network
-from fewwords.store.arrays import array_shapes
+from fewwords.store.arrays import array_shapes, load_arrays
 
 _NORMALISER = "normaliser."
 
@@ -23,13 +23,12 @@ _NORMALISER = "normaliser."
 def load_folder(folder: Path) -> PackedModel:
     """Read a folder; raises InputError if it is incomplete, was changed, or does not fit together."""
     from safetensors import SafetensorError
-    from safetensors.numpy import load_file
 
     facts, vocabulary, codes = open_neural(folder)
     path = folder / "model.safetensors"
-    array_shapes(path, "copy the model folder again", "F32")  # numpy does not know all types
+    array_shapes(path, "copy the model folder again", "F32")  # raises for other types
     try:
-        tensors = load_file(path)
+        tensors = load_arrays(path)
         check_weights(tensors)
         network = _network(facts.settings, len(vocabulary), tensors, codes)
     except (SafetensorError, InputError) as error:
