@@ -31,7 +31,7 @@ _VECTORS = ["vectors", "--work", "work", "--size", "6", "--epochs", "1", "--thre
 _CODES = ["codes", "--work", "work", "--vocab-size", V, "--base-size", B, "--jobs", "1"]
 _PREPARE = ["prepare", "text.txt", "--work", "work", "--dev-words", "60", "--test-words", "30"]
 _PACK = ["pack", "work/models/lstm-z-w-v60", "--work", "work", "--output", "model.few"]
-_MAKE = ["make", "long.txt", "--output", "made", "--base-size", B, "--threads", "1"]
+_MAKE = ["make", "long.txt", "--output", "made", "--model", "kn3", "--threads", "1"]
 
 
 @dataclass(frozen=True)

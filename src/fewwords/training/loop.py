@@ -282,7 +282,8 @@ def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:
         if other == value:
             continue
         if isinstance(value, dict) and isinstance(other, dict) and kind != "corpus":
-            name = next(key for key in {**value, **other} if other.get(key) != value.get(key))
+            keys = {**value, **other}
+            name = next(key for key in keys if other.get(key, keys) != value.get(key, keys))  # which no value is
             told = f"`{name:.40}` {other.get(name)!s:.80}, not {value.get(name)}"
         else:
             told = f"another {kind}"
