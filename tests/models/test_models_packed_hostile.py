@@ -184,6 +184,7 @@ HOSTILE = {
     "negative values": filled("codes.table", np.float32(-1)),
     "steps that are NaN": filled("bias.blocks", np.float32(np.nan)),
     "huge steps": filled("bias.blocks", np.float32(1e30)),
+    "biases that hide all others": filled("bias.blocks", np.float32(1e6)),
     "special biases that are NaN": filled("bias.special", np.float32(np.nan)),
     "ranks that are equal": filled("words.ranks", np.uint8(0)),
     "words that cannot be inflated": filled("words.rests", np.uint8(255)),

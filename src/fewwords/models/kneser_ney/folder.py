@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fewwords.models.kneser_ney.trie import Trie
 
 FORMAT = "fewwords kneser-ney 1"
+LARGEST_LOG10_BACKOFF = 30  # products over all orders must stay finite; they are below 2 in practice
 _DTYPES = {"words": np.uint32, "log10_probs": np.float32, "log10_backoffs": np.float32, "children": np.int64}
 
 
@@ -117,5 +118,5 @@ def _check_trie(trie: "Trie") -> None:
         raise ValueError("the words of a node are not in order")
     if not (np.isfinite(trie.log10_probs).all() and (trie.log10_probs <= 0).all()):
         raise ValueError("a log-probability is positive or not finite")
-    if not np.isfinite(trie.log10_backoffs).all():
-        raise ValueError("a back-off weight is not finite")
+    if not (np.isfinite(trie.log10_backoffs) & (trie.log10_backoffs <= LARGEST_LOG10_BACKOFF)).all():
+        raise ValueError("a back-off weight is too large or not finite")
