@@ -23,7 +23,7 @@ from reliability.kills import RENAMES, Ended, Kill, fresh_folder, run_command, w
 QUICK_KILLS = 40
 SHARE_KILLED_TWICE = 0.25
 # What a run writes while it runs: neither old nor new, and checked by the comparison at the end.
-_RUNNING = ("checkpoint/", "training.jsonl", "tuning.json")
+_RUNNING = ("checkpoint/", "training.jsonl", "tuning.json", "made.work/")
 
 
 @dataclass(frozen=True)

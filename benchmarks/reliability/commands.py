@@ -30,6 +30,8 @@ _MIX = ["mix", "work/models/lstm-z-w-v60", "work/models/kn3-v60", "--work", "wor
 _VECTORS = ["vectors", "--work", "work", "--size", "6", "--epochs", "1", "--threads", "1"]
 _CODES = ["codes", "--work", "work", "--vocab-size", V, "--base-size", B, "--jobs", "1"]
 _PREPARE = ["prepare", "text.txt", "--work", "work", "--dev-words", "60", "--test-words", "30"]
+_PACK = ["pack", "work/models/lstm-z-w-v60", "--work", "work", "--output", "model.few"]
+_MAKE = ["make", "long.txt", "--output", "made", "--model", "kn3", "--threads", "1"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ SCENARIOS: dict[str, Scenario] = {
     "kneser-ney-force": Scenario([*_N_GRAM, "--no-interpolate", "--force"], ("kneser-ney",)),
     "mix": Scenario(_MIX, ("train", "kneser-ney")),
     "mix-force": Scenario([*_MIX, "--weights", "0.5,0.5", "--force"], ("mix",)),
+    "pack": Scenario(_PACK, ("train",)),
+    "pack-force": Scenario([*_PACK, "--bits", "4", "--force"], ("pack",)),
+    "make": Scenario(_MAKE),
+    "make-force": Scenario([*_MAKE, "--seed", "2", "--force"], ("make",)),
     "arpa-write": Scenario(["arpa", "work/models/kn3-v60", "lm.arpa"], ("kneser-ney",)),
     "arpa-gz": Scenario(["arpa", "work/models/kn3-v60", "lm.arpa.gz"], ("kneser-ney",)),
     "arpa-read": Scenario(["arpa", "lm.arpa", "work/models/lm"], ("arpa-write",)),
@@ -74,10 +80,14 @@ def needed_for(names: list[str]) -> list[str]:
 
 
 def first_files() -> dict[str, bytes]:
-    """What everything starts from: a text, and vectors of some of its words."""
+    """What everything starts from: a text, a longer one, and vectors of some of its words."""
     text = make_text(120)
     words = sorted({word for word in text.lower().split() if word.isalpha()})
     rows = [
         f"{word} " + " ".join(str((ord(word[0]) + place * len(word)) % 7 - 3.5) for place in range(6)) for word in words
     ]
-    return {"text.txt": text.encode(), "vectors.txt": "\n".join(chain(rows, [""])).encode()}
+    return {
+        "text.txt": text.encode(),
+        "long.txt": make_text(320).encode(),
+        "vectors.txt": "\n".join(chain(rows, [""])).encode(),
+    }

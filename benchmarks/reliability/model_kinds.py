@@ -1,4 +1,4 @@
-"""Models: folders of every kind, ARPA files, and unfinished runs, which are resumed."""
+"""Models: folders of every kind, packed files, ARPA files, and unfinished runs, which are resumed."""
 
 import io
 from contextlib import redirect_stdout
@@ -12,6 +12,8 @@ import numpy as np
 from fewwords.cli.use import info
 from fewwords.models.kneser_ney import read_arpa, write_arpa
 from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.model import PackedModel
+from fewwords.packing.pack import pack
 from fewwords.progress import Progress, listening
 from fewwords.training.train import train
 from fewwords.use.text_model import TextModel, load
@@ -26,7 +28,7 @@ def use_model(model: TextModel) -> list[Any]:
     """The answers of a model to all that it can be asked; raises ArithmeticError where they cannot be right."""
     log_probs = model.log_probs(model.feed(model.start(), "the"))
     total = float(np.exp(log_probs.astype(np.float64)).sum())
-    if isinstance(model.model, NeuralModel) and not abs(total - 1) < 1e-3:
+    if isinstance(model.model, (NeuralModel, PackedModel)) and not abs(total - 1) < 1e-3:
         raise ArithmeticError(f"the probabilities of the next word add up to {total}")
     answers: list[Any] = [
         total,
@@ -40,14 +42,26 @@ def use_model(model: TextModel) -> list[Any]:
     return answers
 
 
-def _use_model_folder(work: Work, folder: Path) -> Any:
+def _use_saved_model(work: Work, folder: Path, name: str = "model", device: str = "numpy") -> Any:
     with redirect_stdout(io.StringIO()) as shown:
-        info(folder / "model", json=True)
-    return use_model(load(folder / "model")), shown.getvalue().replace(str(folder), "")
+        info(folder / name, json=True)
+    return use_model(load(folder / name, device)), shown.getvalue().replace(str(folder), "")
 
 
-def _neural(variant: str) -> Kind:
-    return Kind(lambda work, folder: samples.save_neural_model(work, variant, folder / "model"), _use_model_folder)
+def _neural(variant: str, device: str = "cpu") -> Kind:
+    return Kind(
+        lambda work, folder: samples.save_neural_model(work, variant, folder / "model"),
+        partial(_use_saved_model, device=device),
+    )
+
+
+def _packed(variant: str, bits: int) -> Kind:
+    def make(work: Work, folder: Path) -> None:
+        model = work.folder.parent / f"to-pack-{variant}"
+        samples.save_neural_model(work, variant, model)
+        pack(model, folder / "model.few", bits=bits)
+
+    return Kind(make, partial(_use_saved_model, name="model.few"))
 
 
 def _make_n_gram(work: Work, folder: Path) -> None:
@@ -70,7 +84,7 @@ class _EnoughError(Exception):
     """A training run has come far enough."""
 
 
-def _train(work: Work, folder: Path, **settings: Any) -> Any:
+def _train(work: Work, folder: Path, *, words: int = 600, **settings: Any) -> Any:
     return train(
         work.folder,
         "lstm-z-w",
@@ -79,24 +93,24 @@ def _train(work: Work, folder: Path, **settings: Any) -> Any:
         output=folder / "run",
         embedding_size=samples.SIZE,
         hidden_size=samples.SIZE,
-        words=600,
+        words=words,
         batch_words=64,
         num_noise=8,
-        eval_every=300,
+        eval_every=words // 2,
         threads=1,
         resume=True,
         **settings,
     )
 
 
-def _make_run(work: Work, folder: Path, **settings: Any) -> None:
+def _make_run(work: Work, folder: Path, *, words: int = 600, **settings: Any) -> None:
     def stop(report: "str | Progress") -> None:
-        if isinstance(report, Progress) and report.description.startswith("training") and report.done > 500:
+        if isinstance(report, Progress) and report.description.startswith("training") and report.done > words - 100:
             raise _EnoughError
 
     try:
         with listening(stop):
-            _train(work, folder, **settings)
+            _train(work, folder, words=words, **settings)
     except _EnoughError:
         return
     raise AssertionError("the run was not interrupted")
@@ -108,12 +122,17 @@ def _use_run(work: Work, folder: Path, **settings: Any) -> Any:
     return [{name: summary[name] for name in ("words", "best_words", "dev_perplexity", "learning_rate")}, answers]
 
 
+_TUNING = {"tune_lr": True, "words": 300}  # for each of the rates
+
 MODEL_KINDS: dict[str, Kind] = {
     **{variant: _neural(variant) for variant in ("lstm-z-w", "lstm-z-wb", "lstm-z", "gru-z-w", "lbl5")},
-    "kn3": Kind(_make_n_gram, _use_model_folder),
-    "mix": Kind(_make_mixture, _use_model_folder),
+    "lstm-z-w-numpy": _neural("lstm-z-w", "numpy"),
+    "packed": _packed("lstm-z-w", 4),
+    "packed-lbl5": _packed("lbl5", 8),
+    "kn3": Kind(_make_n_gram, _use_saved_model),
+    "mix": Kind(_make_mixture, _use_saved_model),
     "arpa": Kind(partial(_make_arpa, "lm.arpa"), partial(_use_arpa, "lm.arpa")),
     "arpa-gz": Kind(partial(_make_arpa, "lm.arpa.gz"), partial(_use_arpa, "lm.arpa.gz")),
     "checkpoint": Kind(_make_run, _use_run),
-    "tuning": Kind(partial(_make_run, tune_lr=True), partial(_use_run, tune_lr=True)),
+    "tuning": Kind(partial(_make_run, **_TUNING), partial(_use_run, **_TUNING)),
 }

@@ -86,6 +86,7 @@ _FAMILIES: dict[str, tuple[Mutation, ...]] = {
     ".json": (mutate_json, mutate_json, mutate_json, mutate_bytes),
     ".jsonl": (_mutate_json_lines, _mutate_json_lines, mutate_lines, mutate_bytes),
     ".safetensors": (mutate_tensors, mutate_tensors, mutate_tensors, mutate_bytes),
+    ".few": (mutate_tensors, mutate_tensors, mutate_tensors, mutate_bytes),
     ".tokens": (mutate_tensors, mutate_tensors, mutate_tensors, mutate_bytes),
     ".gz": (_mutate_gzip, mutate_bytes),
     ".bz2": (_mutate_bzip2, mutate_bytes),

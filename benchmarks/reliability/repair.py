@@ -70,5 +70,14 @@ def _repair_array_file(content: bytes) -> bytes:
         return content
 
 
+def _repair_packed_file(content: bytes) -> bytes:
+    """A packed file with the hash in its header, which is that of the file with zeros in this place."""
+    before, start, rest = content.partition(b'{"__metadata__": {"sha256": "')
+    if len(before) != 8 or not start:
+        return content
+    digits = hashlib.sha256(before + start + b"0" * 64 + rest[64:]).hexdigest().encode()
+    return before + start + digits + rest[64:]
+
+
 # By suffix: what puts the right hash into a file that has one of its own content.
-_OWN_HASHES: dict[str, Callable[[bytes], bytes]] = {".safetensors": _repair_array_file}
+_OWN_HASHES: dict[str, Callable[[bytes], bytes]] = {".safetensors": _repair_array_file, ".few": _repair_packed_file}

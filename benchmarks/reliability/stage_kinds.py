@@ -1,4 +1,4 @@
-"""What the stages before a model write and read: the corpus, its vocabulary, vectors, files to import, codes."""
+"""What the stages before a model write and read: the corpus, its vocabulary, vectors, files to import, codes, records."""
 
 import gzip
 import io
@@ -16,9 +16,12 @@ from fewwords.codes import SparseCodes
 from fewwords.codes.explain import explain
 from fewwords.corpus import TokenCorpus
 from fewwords.layers.code_table import CodeTable
+from fewwords.making.minutes import TrainingTime
+from fewwords.making.record import Record
 from fewwords.vectors import WordVectors
 from fewwords.vectors.imported import import_vectors
 from fewwords.vectors.neighbours import nearest_words
+from fewwords.vectors.settings import SkipGramSettings
 from fewwords.vocabulary import Vocabulary
 from fewwords.work_folder import corpus_folder
 from reliability import samples
@@ -110,6 +113,28 @@ def _use_words(work: Work, folder: Path) -> Any:
     return whole, vocabulary.head(10).counts.tolist(), vocabulary.starting_with("th").indices(100)
 
 
+_ASKED = {"seed": 1, "sizes": [10, 2]}
+
+
+def _make_record(work: Work, folder: Path) -> None:
+    record = Record(folder)
+    record.begin("vectors", _ASKED, {"epochs": 2, "words": None})
+    record.begin("train made", _ASKED, {"epochs": 0.5})
+
+
+def _use_record(work: Work, folder: Path) -> Any:
+    record = Record(folder)
+    vectors, training = record.begun("vectors", _ASKED), record.begun("train made", _ASKED)
+    found = [
+        record.is_done("vectors", _ASKED, folder / "make.json"),
+        asdict(record.read_chosen(SkipGramSettings, vectors or {})),
+        asdict(record.read_chosen(TrainingTime, training or {"epochs": 1.0})),
+    ]
+    record.begin("train made", _ASKED, {})
+    record.finish("train made", work.folder.parent / "text.txt")
+    return [*found, (folder / "make.json").read_text()]
+
+
 STAGE_KINDS: dict[str, Kind] = {
     "codes": Kind(_make_codes, _use_codes),
     "vectors": Kind(_make_vectors, _use_vectors),
@@ -119,4 +144,5 @@ STAGE_KINDS: dict[str, Kind] = {
     },
     "corpus": Kind(_make_corpus, _use_corpus),
     "words": Kind(_make_words, _use_words),
+    "make": Kind(_make_record, _use_record),
 }

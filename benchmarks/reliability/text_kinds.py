@@ -22,7 +22,7 @@ _NBEST = {
     "json": [
         '{"utterance": "one", "text": "the old man", "score": -10.5, "more": [1, {"a": null}]}',
         '{"utterance": "one", "text": "the cold man", "score": -11}',
-        '{"utterance": "two", "text": "a dog"}',
+        '{"utterance": "two", "text": "a dog", "score": -4}',
     ],
 }
 
@@ -80,11 +80,11 @@ def _use_source(suffix: str, work: Work, folder: Path) -> Any:
     return corpus.vocabulary().words, [ids.tolist() for ids in corpus.part("train").sentences(0, 50)]
 
 
-# A text may come through a named pipe (`prepare <(zcat text.gz)`), and then prepare waits for it.
+# A text or a list may come through a named pipe (`prepare <(zcat text.gz)`), and then the command waits for it.
 _NO_PIPES = tuple(special for special in Special if special is not Special.PIPE)
 
 TEXT_KINDS: dict[str, Kind] = {
-    **{f"nbest-{form}": Kind(partial(_make_nbest, form), partial(_use_nbest, form)) for form in _NBEST},
+    **{f"nbest-{form}": Kind(partial(_make_nbest, form), partial(_use_nbest, form), _NO_PIPES) for form in _NBEST},
     **{
         f"text-{suffix}": Kind(partial(_make_source, suffix), partial(_use_source, suffix), _NO_PIPES)
         for suffix in _TEXTS

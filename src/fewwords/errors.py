@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Union
 
+LONGEST = 1000  # characters of a problem
 # How each stage is called from Python, and what it needs first.
 _CALLS = {"prepare": ("prepare", "sources"), "vectors": ("make_vectors",), "codes": ("make_codes",)}
 
@@ -42,7 +43,7 @@ class InputError(ValueError):
 
     def __init__(self, problem: str, *, remedy: Remedy | tuple[Remedy, ...] = ()) -> None:
         super().__init__(problem)
-        self.problem = problem
+        self.problem = _one_line(problem)
         self.remedies = remedy if isinstance(remedy, tuple) else (remedy,)
 
     def message(self, show_stage: Callable[[Stage], str] = str) -> str:
@@ -52,6 +53,12 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return self.message()
+
+
+def _one_line(problem: str) -> str:
+    """A problem without line ends, and without the middle of a long one: it may quote a file."""
+    line = " ".join(problem.splitlines())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
 
 
 class DivergedError(Exception):

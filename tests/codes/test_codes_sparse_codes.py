@@ -77,6 +77,7 @@ def test_indices_take_16_bits_as_long_as_they_fit() -> None:
         ({"indices": np.array([1, 3, 0], np.int32)}, "uint16"),
         ({"values": np.array([0.75, np.nan, 2], np.float32)}, "NaN"),
         ({"values": np.array([0.75, -0.5, 2], np.float32)}, "negative"),
+        ({"values": np.array([0.75, 1e38, 2], np.float32)}, "above 100,000,000"),
         ({"values": np.array([0.75, 0.5], np.float32)}, "length"),
         ({"num_base": 0}, "base words"),
     ],

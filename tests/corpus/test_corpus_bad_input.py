@@ -435,6 +435,17 @@ def test_a_part_that_was_cut(tmp_path: Path, good: Path, command: Command) -> No
     check_refused(command("corpus", "--work", work, "--sample", 1), str(train), "run fewwords prepare SOURCE --force")
 
 
+def test_an_empty_sentence(tmp_path: Path, good: Path) -> None:
+    corpus = prepare([str(good)], tmp_path / "work", settings=Settings())
+    part = corpus.part("train")
+    lengths = part.lengths.copy()
+    lengths[:2] = 0, lengths[:2].sum()
+    with TokenWriter(corpus.folder / "train.tokens", part.num_words, part.num_sentences) as writer:
+        writer.append(part.file.tokens.copy(), lengths)
+    with pytest.raises(InputError, match=r"train\.tokens: there is an empty sentence; run "):
+        TokenCorpus.open(tmp_path / "work").part("train")
+
+
 def test_no_corpus_at_all(tmp_path: Path, command: Command) -> None:
     check_refused(command("corpus", "--work", tmp_path), str(tmp_path), "no prepared corpus", "run fewwords prepare")
 

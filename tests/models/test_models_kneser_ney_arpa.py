@@ -149,6 +149,7 @@ def test_file_without_unknown_word(tmp_path: Path, capsys: pytest.CaptureFixture
         ("-0.25\ta b", "-0.25\t<s> b", "line 15: this n-gram occurs for the second time"),
         ("-0.6\ta\t0.2", "-0.6\tb\t0.2", "line 11: this n-gram occurs for the second time"),
         ("-0.6\ta\t0.2", "-0.6\ta\tnan", "line 11: the back-off weight is not a finite number"),
+        ("-0.6\ta\t0.2", "-0.6\ta\t400", "line 11: the back-off weight is above 30"),
         ("-0.6\ta\t0.2", "\n-0.6\ta\t0.2", "line 12: an n-gram after the blank line"),
         ("-0.5\t</s>\n", "-0.5\tend\n", "'</s>' is missing among the 1-grams"),
     ],

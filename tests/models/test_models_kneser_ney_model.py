@@ -151,7 +151,11 @@ def break_arrays(folder: Path, **changes: np.ndarray) -> None:
         (lambda folder: change_array(folder, "words", slice(-6, None), 3), "words of a node are not in order"),
         (lambda folder: change_array(folder, "log10_probs", 4, 0.5), "log-probability is positive"),
         (lambda folder: change_array(folder, "log10_probs", -1, np.nan), "log-probability is positive or not finite"),
-        (lambda folder: change_array(folder, "log10_backoffs", 5, np.inf), "back-off weight is not finite"),
+        (
+            lambda folder: change_array(folder, "log10_backoffs", 5, np.inf),
+            "back-off weight is too large or not finite",
+        ),
+        (lambda folder: change_array(folder, "log10_backoffs", 5, 400), "back-off weight is too large or not finite"),
     ],
 )
 def test_folders_that_are_not_whole(model: KneserNey, tmp_path: Path, harm, message: str) -> None:

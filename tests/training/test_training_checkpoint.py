@@ -144,3 +144,23 @@ def test_record_is_cut_to_the_checkpoint(tmp_path):
     assert [line["words"] for line in read_lines(path)] == [10, 20]
     append_line(path, {"words": 30})
     assert [line["words"] for line in read_lines(path)] == [10, 20, 30]
+
+
+def test_lines_without_a_number_of_words_are_cut(tmp_path):
+    path = tmp_path / "training.jsonl"
+    for words in (100, "x", [], None, 300):
+        append_line(path, {"words": words})
+    cut_after(path, 200)
+    assert read_lines(path) == [{"words": 100}]
+
+
+def test_a_pipe_is_no_record_and_no_weights(tmp_path):
+    write_checkpoint(tmp_path, make(1.0), is_best=True)
+    best = tmp_path / "checkpoint" / "best.safetensors"
+    best.unlink()
+    for path in (best, tmp_path / "training.jsonl"):
+        os.mkfifo(path)
+    with pytest.raises(InputError, match=r"best\.safetensors: not a file"):
+        read_best(tmp_path)
+    with pytest.raises(InputError, match=r"training\.jsonl: not a file"):
+        cut_after(tmp_path / "training.jsonl", 200)

@@ -215,6 +215,14 @@ def test_what_is_there_is_not_overwritten_unasked(run, tmp_path, capsys):
         run("model", words=500, seed=2, resume=True)
     with pytest.raises(InputError, match="`hidden_size` 16, not 8"):
         run("model", words=500, model={"hidden_size": 8}, resume=True)
+    state = tmp_path / "model/checkpoint/state.json"
+    facts = json.loads(state.read_text())
+    facts["state"]["about"]["model"]["colour"] = None
+    state.write_text(json.dumps(facts))
+    with pytest.raises(InputError, match="its run has `colour`"):
+        run("model", words=500, resume=True)
+    del facts["state"]["about"]["model"]["colour"]
+    state.write_text(json.dumps(facts))
     before = (tmp_path / "model/model.safetensors").read_bytes()
     run("model", words=500, resume=True)
     assert (tmp_path / "model/model.safetensors").read_bytes() == before

@@ -139,6 +139,28 @@ def test_state_goes_through_tensors_and_belongs_to_its_model():
             optimisers[1].load_state_tensors(wrong)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("table.exp_avg_sq", lambda tensor: None, "incomplete"),
+        ("table.exp_avg_sq", lambda tensor: -1 - tensor, "damaged"),
+        ("table.exp_avg", lambda tensor: tensor * math.nan, "damaged"),
+        ("table.step", lambda tensor: tensor * math.inf, "damaged"),
+        ("table.exp_avg", lambda tensor: tensor.double(), "this model does not"),
+    ],
+)
+def test_a_state_that_would_spoil_the_weights_is_refused(name, change, told):
+    table = nn.Parameter(torch.ones(4, 3))
+    optimiser = Optimiser([("table", table)])
+    table.grad = torch.ones(4, 3)
+    optimiser.step(collect_gradients([table]), 0.01)
+    state = optimiser.state_tensors()
+    changed = {**state, name: change(state[name])}
+    with pytest.raises(InputError, match=told):
+        optimiser.load_state_tensors({key: tensor for key, tensor in changed.items() if tensor is not None})
+    optimiser.load_state_tensors(state)
+
+
 def test_watch_tells_faults_from_noise():
     watch = LossWatch(3.0)
     assert "nan" in (watch.fault(math.nan, 1.0) or "")

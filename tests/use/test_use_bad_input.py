@@ -173,6 +173,7 @@ def test_no_file_and_no_reference(folder: Path, command: Command, tmp_path: Path
     for arguments, told in (
         ([tmp_path / "nothing"], "no such file"),
         ([tmp_path], "a folder, not a file"),
+        (["/dev/zero"], "/dev/zero: not a file"),
         ([tmp_path / "lists", "--tune", tmp_path / "other"], "u: no such utterance in the reference"),
         ([tmp_path / "lists", "--lm-weight", "nan"], "--lm-weight nan"),
         ([tmp_path / "lists", "--word-bonus", "inf"], "--word-bonus inf"),

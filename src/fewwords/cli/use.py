@@ -8,7 +8,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from fewwords.cli.texts import Json, ModelFolder, Texts, load_model, print_json, texts_or_stdin
-from fewwords.errors import InputError
+from fewwords.store.files import check_file
 
 
 def suggest(
@@ -165,8 +165,7 @@ def rescore(
 
 
 def _lines(path: Path) -> Iterator[str]:
-    if not path.exists() or path.is_dir():
-        raise InputError(f"{path}: {'a folder, not a' if path.is_dir() else 'no such'} file; check the path")
+    check_file(path, "check the path", or_pipe=True)
     with path.open(encoding="utf-8", errors="replace") as file:
         yield from file
 
@@ -205,9 +204,9 @@ def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="
 
 def _packed_facts(model: Any) -> dict[str, Any]:
     """What is known of a packed file besides: its size, and what packing cost."""
-    packed = model.made_from.get("packed") or {}
-    cost = packed.get("perplexity") or {}
-    facts = {"megabytes": model.facts["size"] / 1e6, "bits": model.facts["bits"]} if packed else {}
+    known = getattr(model, "facts", {})
+    cost = (model.made_from["packed"]["perplexity"] if known else None) or {}
+    facts = {"megabytes": known["size"] / 1e6, "bits": known["bits"]} if known else {}
     return {**facts, "packed_perplexity": cost.get("after"), "perplexity_before_packing": cost.get("before")}
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fewwords.codes.quantised_codes import QuantisedCodes
 
 LARGEST_16_BIT_BASE = 65_536
+LARGEST_VALUE = 1e8  # most are around 1, and sums of products with them must stay finite
 _FILE = ArrayFile("codes", ("offsets", "indices", "values"), {"num_base": int, "made_from": dict[str, Any]})
 
 # A block of rare words: base rows [n, K], values [n, K], and how many of the K are used [n].
@@ -50,8 +51,8 @@ class SparseCodes:
         check_layout(self.offsets, self.indices, self.num_base)
         if self.values.dtype != np.float32 or self.values.shape != self.indices.shape:
             raise InputError("codes: values and indices do not have the same length, or the values are not float32")
-        if not (np.isfinite(self.values).all() and (self.values > 0).all()):
-            raise InputError("codes: a value is NaN, infinite, negative or zero")
+        if not ((self.values > 0) & (self.values <= LARGEST_VALUE)).all():  # NaN is not
+            raise InputError(f"codes: a value is NaN, negative, zero, or above {LARGEST_VALUE:,.0f}")
 
     @property
     def num_rare(self) -> int:

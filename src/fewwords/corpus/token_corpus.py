@@ -200,6 +200,9 @@ class TokenCorpus:
                 f"says {stated['words']:,} in {stated['sentences']:,}",
                 remedy=Stage("prepare", force=True),
             )
+        if (file.offsets[1:] == file.offsets[:-1]).any():
+            remedy = Stage("prepare", force=True)
+            raise InputError(f"{self.folder / name}.tokens: there is an empty sentence", remedy=remedy)
         return Part(name, file, size)
 
     @staticmethod

@@ -104,7 +104,8 @@ class Stages:
         with self._stage("vectors", asked, vectors_path(request.work), measure) as (is_due, chosen):
             if is_due:
                 with without_lines():  # one for each pass, about their health
-                    make_vectors(request.work, replace(settings, **chosen), vocabulary_size=size, force=True)
+                    wanted = self._record.read_chosen(SkipGramSettings, {**asdict(settings), **chosen})
+                    make_vectors(request.work, wanted, vocabulary_size=size, force=True)
 
     def make_codes(self, choice: Choice) -> None:
         """Codes of the rare words of the vocabulary."""
@@ -137,7 +138,7 @@ class Stages:
         measured = measure if request.is_neural else None
         folder = request.work / "training"
         with self._stage("train", asked, request.output / _SEAL, measured, scratch=folder) as (is_due, chosen):
-            planned = TrainingTime(**{"epochs": recipe.epochs, **chosen})
+            planned = self._record.read_chosen(TrainingTime, {"epochs": recipe.epochs, **chosen})
             if is_due:
                 if request.is_neural:
                     changes = {

@@ -66,10 +66,7 @@ class ArrayFile:
                 description = self._described(text) if text else {"facts": read_old_facts(path, self.kind, metadata)}
                 if set(file.keys()) != set(self.arrays):
                     raise InputError(f"its arrays are not {', '.join(self.arrays)}")
-                try:
-                    arrays = {name: file.get_tensor(name) for name in self.arrays}
-                except (TypeError, AttributeError):
-                    raise InputError("it has an array of a type that numpy does not know") from None
+            arrays = load_arrays(path)
             facts = description["facts"]
             if text and _digest(self.format, facts, arrays) != description.get("sha256"):
                 raise InputError("truncated or changed (its hash does not match)")
@@ -87,14 +84,31 @@ class ArrayFile:
         return {**description, "facts": read_value(dict[str, Any], description.get("facts"), "facts")}
 
 
-def array_shapes(path: Path, remedy: Remedy) -> dict[str, tuple[int, ...]]:
-    """The shapes of all arrays by name, read from the file's header alone."""
+def load_arrays(path: Path) -> Arrays:
+    """All arrays of a safetensors file; raises SafetensorError if it is none, InputError for types of numbers that numpy lacks."""
+    from safetensors.numpy import load_file
+
+    try:
+        return load_file(path)
+    except (TypeError, AttributeError):
+        raise InputError("it has an array of a type that numpy does not know") from None
+
+
+def array_shapes(path: Path, remedy: Remedy, dtype: str | None = None) -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays by name, read from the file's header alone.
+
+    Raises InputError for an array of another type than `dtype`, by its name in the file ("F32").
+    """
     from safetensors import SafetensorError, safe_open
 
     check_file(path, remedy)
     try:
         with safe_open(path, framework="numpy") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+            found = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+            for name, array in found.items():
+                if dtype is not None and array.get_dtype() != dtype:
+                    raise InputError(f"{path}: {name:.80} is {array.get_dtype()}, not {dtype}", remedy=remedy)
+            return {name: tuple(array.get_shape()) for name, array in found.items()}
     except SafetensorError as error:
         raise InputError(f"{path}: truncated or changed ({error})", remedy=remedy) from None
 

@@ -117,10 +117,11 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path}: {error}; make it again") from None
 
 
-def check_file(path: Path, remedy: Remedy | tuple[Remedy, ...] = ()) -> None:
+def check_file(path: Path, remedy: Remedy | tuple[Remedy, ...] = (), *, or_pipe: bool = False) -> None:
     """Raise InputError unless `path` is a file or a link to one: a pipe or a device could be read for ever."""
-    if not path.is_file():
-        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}", remedy=remedy)
+    if not path.is_file() and not (or_pipe and path.is_fifo()):
+        told = "a folder, not a file" if path.is_dir() else "not a file" if path.exists() else "no such file"
+        raise InputError(f"{path}: {told}", remedy=remedy)
 
 
 def sha256_of(path: Path) -> str:

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from fewwords.errors import InputError
-from fewwords.store.files import sha256_of, write_json
+from fewwords.store.files import check_file, sha256_of, write_json
 from fewwords.store.folders import find_folder, recover_folder, remove_folder, replaced_folder
 from fewwords.store.typed import read_description
 
@@ -99,9 +99,10 @@ def remove_checkpoints(folder: Path) -> None:
 
 
 def _read_tensors(path: Path) -> dict[str, Tensor]:
+    check_file(path, "start over with `force`")
     try:
         return load_file(path)
-    except (SafetensorError, FileNotFoundError) as error:
+    except SafetensorError as error:
         raise InputError(f"{path}: not readable ({error}); start over with `force`") from None
 
 

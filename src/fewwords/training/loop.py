@@ -18,6 +18,7 @@ from fewwords.errors import DivergedError, InputError
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
+from fewwords.models.neural.weights import check_weights
 from fewwords.progress import say
 from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
@@ -187,6 +188,10 @@ class _Job:
         state, codes = trainer.state, self.materials.codes
         load_weights(trainer.model, self._best_weights(state.best_perplexity is not None))
         held_out = run.measure(None)
+        try:
+            check_weights({name: weight.detach().cpu().numpy() for name, weight in trainer.model.named_parameters()})
+        except InputError as error:
+            fault = fault or f"at the end {error.problem}"
         worst = max(held_out.perplexity, state.last_perplexity or 0.0)
         if fault is None and not worst <= len(self.materials.vocabulary):
             fault = f"at the end the dev perplexity is {worst:,.0f}, worse than a uniform guess"
@@ -277,8 +282,9 @@ def _check_same_run(path: Path, theirs: Any, ours: dict[str, Any]) -> None:
         if other == value:
             continue
         if isinstance(value, dict) and isinstance(other, dict) and kind != "corpus":
-            name = next(key for key in value if other.get(key) != value[key])
-            told = f"`{name}` {other.get(name)}, not {value[name]}"
+            keys = {**value, **other}
+            name = next(key for key in keys if other.get(key, keys) != value.get(key, keys))  # which no value is
+            told = f"`{name:.40}` {other.get(name)!s:.80}, not {value.get(name)}"
         else:
             told = f"another {kind}"
         raise InputError(f"{path}: its run has {told}; resume with the same settings, or start over with `force`")

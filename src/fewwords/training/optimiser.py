@@ -87,8 +87,12 @@ class Optimiser:
             name, _, key = full_name.rpartition(".")
             parameter = self.parameters.get(name)
             shape = {"step": torch.Size([]), **dict.fromkeys(_MOMENTS, None if parameter is None else parameter.shape)}
-            if parameter is None or tensor.shape != shape.get(key):
+            if parameter is None or tensor.shape != shape.get(key) or tensor.dtype != torch.float32:
                 raise InputError(
-                    f"the optimiser's state has {full_name}, which this model does not; start over with `force`"
+                    f"the optimiser's state has {full_name:.80}, which this model does not; start over with `force`"
                 )
+            if not tensor.isfinite().all() or (key != _MOMENTS[0] and (tensor < 0).any()):
+                raise InputError(f"the optimiser's state {full_name} is damaged; start over with `force`")
             self._adam.state[parameter][key] = tensor.to(parameter.device, copy=True)
+        if any(len(state) != 1 + len(_MOMENTS) for state in self._adam.state.values()):
+            raise InputError("the optimiser's state is incomplete; start over with `force`")

@@ -6,7 +6,7 @@ whole run into a checkpoint and back; a restored run continues to the same bits.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -196,7 +196,11 @@ class Trainer:
 def load_weights(model: LanguageModel, weights: dict[str, torch.Tensor]) -> None:
     """Give a model the weights of a checkpoint; raises InputError if they are those of another model."""
     parameters = dict(model.named_parameters())
-    if {name: value.shape for name, value in weights.items()} != {name: p.shape for name, p in parameters.items()}:
+    if _kinds(weights) != _kinds(parameters):
         raise InputError("the checkpoint's weights are those of another model; start over with `force`")
     for name, parameter in parameters.items():
         parameter.copy_(weights[name])
+
+
+def _kinds(tensors: Mapping[str, torch.Tensor]) -> dict[str, tuple[torch.dtype, torch.Size]]:
+    return {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}

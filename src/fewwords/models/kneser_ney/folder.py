@@ -10,6 +10,7 @@ from fewwords.errors import InputError
 from fewwords.models.kneser_ney.names import order_of
 from fewwords.models.load import register
 from fewwords.models.sealed_folder import ModelFacts, open_folder, write_folder
+from fewwords.store.arrays import load_arrays
 from fewwords.store.typed import read_value
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fewwords.models.kneser_ney.trie import Trie
 
 FORMAT = "fewwords kneser-ney 1"
+LARGEST_LOG10_BACKOFF = 30  # products over all orders must stay finite; they are below 2 in practice
 _DTYPES = {"words": np.uint32, "log10_probs": np.float32, "log10_backoffs": np.float32, "children": np.int64}
 
 
@@ -75,7 +77,6 @@ def save_kneser_ney(folder: str | Path, model: "KneserNey", card: str | None = N
 def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
     """Read a model folder; raises InputError if it is incomplete, changed, or of another kind."""
     from safetensors import SafetensorError
-    from safetensors.numpy import load_file
 
     from fewwords.models.kneser_ney.model import KneserNey
     from fewwords.models.kneser_ney.trie import Trie
@@ -83,7 +84,7 @@ def load_kneser_ney(folder: Path, device: str = "cpu") -> "KneserNey":
     facts, vocabulary = open_folder(folder, FORMAT, KneserNeyFacts, "model.safetensors")
     path = folder / "model.safetensors"
     try:
-        arrays = load_file(path)
+        arrays = load_arrays(path)
         if arrays.keys() != _DTYPES.keys():
             raise ValueError(f"its arrays are not {', '.join(_DTYPES)}")
         trie = Trie(**arrays, sizes=facts.ngrams)
@@ -117,5 +118,5 @@ def _check_trie(trie: "Trie") -> None:
         raise ValueError("the words of a node are not in order")
     if not (np.isfinite(trie.log10_probs).all() and (trie.log10_probs <= 0).all()):
         raise ValueError("a log-probability is positive or not finite")
-    if not np.isfinite(trie.log10_backoffs).all():
-        raise ValueError("a back-off weight is not finite")
+    if not (np.isfinite(trie.log10_backoffs) & (trie.log10_backoffs <= LARGEST_LOG10_BACKOFF)).all():
+        raise ValueError("a back-off weight is too large or not finite")

@@ -10,6 +10,7 @@ from fewwords.errors import InputError
 from fewwords.extras import is_installed
 from fewwords.models.load import register
 from fewwords.models.neural.variants import ModelSettings
+from fewwords.models.neural.weights import check_weights
 from fewwords.models.sealed_folder import ModelFacts, open_folder, write_folder
 from fewwords.store.arrays import array_shapes
 from fewwords.vocabulary import Vocabulary
@@ -82,7 +83,7 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel
     facts, vocabulary, codes = open_neural(folder)
     settings = facts.settings
     path = folder / "model.safetensors"
-    found = array_shapes(path, "copy the model folder again")
+    found = array_shapes(path, "copy the model folder again", "F32")
     # before anything of that size is made, and one layer after another
     num_base, num_nonzeros = (0, 0) if codes is None else (codes.num_base, len(codes.values))
     wanted = settings_memory(settings, facts.num_words, num_base, num_nonzeros).parameters
@@ -98,7 +99,12 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel
     for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):
             raise unfit(path, f"{name} has the shape {found.get(name)}, not {expected.get(name)}")
-    network.to(device).load_state_dict(load_file(path, device=str(device)), strict=False)  # tied arrays are there once
+    tensors = load_file(path)
+    try:
+        check_weights({name: tensor.numpy() for name, tensor in tensors.items()})
+    except InputError as error:
+        raise unfit(path, error.problem) from None
+    network.to(device).load_state_dict(tensors, strict=False)  # tied arrays are there once
     return NeuralModel(network.eval(), vocabulary, codes, facts.rules, facts.made_from)
 
 

@@ -22,7 +22,7 @@ from fewwords.models.packed.network import Network
 from fewwords.models.packed.parts import Part, Reader, read_codes, read_matrix, read_vector
 from fewwords.models.packed.words import decode_words
 from fewwords.store.json_text import parse_json, to_json_text
-from fewwords.store.typed import read_object
+from fewwords.store.typed import read_object, read_value
 from fewwords.text.rules import TextRules
 from fewwords.vocabulary import NUM_SPECIAL
 
@@ -89,7 +89,7 @@ def load_packed(path: Path) -> PackedModel:
             raise InputError(f"it has an array {min(extra)[:40]!r} that is not the model's")
         facts = {"size": path.stat().st_size, "bits": parts("embedding").facts["bits"], "card": texts.get("card", "")}
         return PackedModel(
-            network, vocabulary, read_object(TextRules, _json(texts, "text")), _json(texts, "made_from"), facts=facts
+            network, vocabulary, read_object(TextRules, _json(texts, "text")), _made_from(texts), facts=facts
         )
     except InputError as error:
         raise InputError(f"{path}: {error}; copy the file again, or pack the model again") from None
@@ -99,6 +99,22 @@ def _json(texts: Mapping[str, str], name: str) -> dict[str, Any]:
     found = parse_json(texts.get(name, ""))
     if not isinstance(found, dict):
         raise InputError(f"its {name} are missing or damaged")
+    return found
+
+
+@dataclass(frozen=True)
+class _Packing:
+    """How the file was packed."""
+
+    version: str
+    bits: dict[str, Any]
+    perplexity: dict[str, float | None] | None
+
+
+def _made_from(texts: Mapping[str, str]) -> dict[str, Any]:
+    found = _json(texts, "made_from")
+    read_value(dict[str, Any] | None, found.get("result"), "result")
+    read_value(_Packing, found.get("packed"), "packed")
     return found
 
 

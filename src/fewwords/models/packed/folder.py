@@ -8,12 +8,14 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.models.neural.folder import open_neural, unfit
 from fewwords.models.neural.variants import ModelSettings
+from fewwords.models.neural.weights import check_weights
 from fewwords.models.packed.codes import CodeRows
 from fewwords.models.packed.encoders import ENCODERS
 from fewwords.models.packed.file import encoder_shapes
 from fewwords.models.packed.matrix import FloatMatrix
 from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.network import Network
+from fewwords.store.arrays import array_shapes, load_arrays
 
 _NORMALISER = "normaliser."
 
@@ -21,12 +23,13 @@ _NORMALISER = "normaliser."
 def load_folder(folder: Path) -> PackedModel:
     """Read a folder; raises InputError if it is incomplete, was changed, or does not fit together."""
     from safetensors import SafetensorError
-    from safetensors.numpy import load_file
 
     facts, vocabulary, codes = open_neural(folder)
     path = folder / "model.safetensors"
+    array_shapes(path, "copy the model folder again", "F32")  # raises for other types
     try:
-        tensors = load_file(path)
+        tensors = load_arrays(path)
+        check_weights(tensors)
         network = _network(facts.settings, len(vocabulary), tensors, codes)
     except (SafetensorError, InputError) as error:
         raise unfit(path, str(error)) from None
@@ -53,8 +56,8 @@ def _network(
         output = embedding
     encoder = {f"encoder.{name}": shape for name, shape in encoder_shapes(settings).items()}
     for name, shape in {**shapes, **encoder}.items():
-        if name not in tensors or tensors[name].shape != shape or tensors[name].dtype != np.float32:
-            raise InputError(f"{name} is missing, or not float32 {list(shape)}")
+        if name not in tensors or tensors[name].shape != shape:
+            raise InputError(f"{name} is missing, or has not the shape {list(shape)}")
     if extra := [name for name in tensors if name not in shapes | encoder and not name.startswith(_NORMALISER)]:
         raise InputError(f"{extra[0]} is not one of its weights")
     table = FloatMatrix(tensors[embedding])

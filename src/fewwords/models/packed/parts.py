@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fewwords.codes.sparse_codes import SparseCodes, index_type
 from fewwords.errors import InputError
+from fewwords.models.neural.weights import check_weights
 from fewwords.models.packed.bits import MOST_BITS, pack, pack_unary, unpack, unpack_unary
 from fewwords.models.packed.codes import CodeRows, pad
 from fewwords.models.packed.matrix import Floats, QuantisedMatrix, store_levels
@@ -27,7 +28,7 @@ STEPS_PER_OCTAVE = 8
 LOWEST_STEP, HIGHEST_STEP = -64 * STEPS_PER_OCTAVE, 16 * STEPS_PER_OCTAVE
 MOST_SCALE_BITS = 8
 VECTOR_BLOCK = 64
-LARGEST = 1e6  # of the numbers of a vector and a table; products of such numbers stay finite
+LARGEST = 1e6  # of the values of codes; products with them stay finite
 MOST_PADDING = 16  # times as many places in padded codes as non-zeros
 
 
@@ -110,11 +111,11 @@ def read_vector(reader: Reader, length: int, num_special: int = 0) -> Floats:
     blocks = reader.array("blocks", "f4", (-(-length // VECTOR_BLOCK), 2))
     levels = unpack(reader.array("levels", "u1"), bits, length)
     special = reader.array("special", "f4", (num_special,)) if num_special else np.empty(0, np.float32)
-    if not ((np.abs(blocks) <= LARGEST).all() and (np.abs(special) <= LARGEST).all()):  # NaN is not
-        raise InputError(f"{reader.part}: a number is too large, or none")
     lowest, step = np.repeat(blocks, VECTOR_BLOCK, axis=0)[:length].T
-    found: Floats = lowest + levels.astype(np.float32) * step
+    with np.errstate(all="ignore"):
+        found: Floats = lowest + levels.astype(np.float32) * step
     found[:num_special] = special
+    check_weights({reader.part: found})
     return found
 
 
