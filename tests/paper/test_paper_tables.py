@@ -298,7 +298,9 @@ def test_the_headline_is_of_the_papers_size(results: Results) -> None:
     assert "Trained on all 93.0 M words" in headline.says
     table = headline_table(results, headline)
     assert place(table, "LSTM-z,w", "V = 50,000") == Value(f"{headline.ppl:.1f}", "129.2")
-    assert place(table, "LSTM-z", "V = 36,000") == Value("not run yet", "119.6")
+    with_coded = sorted(size for model, size in results.whole if model == "lstm-z-w")
+    assert list(table.columns[1:]) == [f"V = {size:,}" for size in with_coded]
+    assert place(table, "LSTM-z", f"V = {with_coded[-1]:,}") == Value("not run yet", "")
 
 
 def test_the_headline_of_a_small_budget_alone(records: list[Record]) -> None:

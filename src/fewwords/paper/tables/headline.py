@@ -83,9 +83,9 @@ def make_headline(results: Results) -> Headline | None:
 
 
 def headline_table(results: Results, headline: Headline | None) -> Table:
-    """Models by vocabulary sizes: our perplexity, the paper's beside it, and what LSTM-z,w saves."""
+    """Models by the vocabulary sizes that have LSTM-z,w: our perplexity, the paper's beside it, and what LSTM-z,w saves."""
     panel = results.whole if headline is not None and headline.on_all_words else results.small or results.whole
-    sizes = sorted({size for _, size in panel})
+    sizes = sorted({size for model, size in panel if model == "lstm-z-w"} or {size for _, size in panel})
     rows = []
     for model in (model for model in WHOLE_ROWS if any((model, size) in panel for size in sizes)):
         places = [
