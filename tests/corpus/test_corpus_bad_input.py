@@ -38,6 +38,23 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits 
 Command = Callable[..., Any]
 
 
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from fewwords.corpus.settings import Settings
+from fewwords.corpus.workers import ProcessWorkers
+workers = ProcessWorkers(Settings(), Path(sys.argv[1]), True, 3)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@needs_posix
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+    # they have its standard output, which ends when the last of them does
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path)], stdout=subprocess.PIPE, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+
+
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
     """A file with which nothing is wrong."""

@@ -69,8 +69,11 @@ class LocalWorker:
         return 0, self._segmenter.tally
 
 
-def _serve(connection: Connection, settings: Settings, folder: Path, shuffle: bool, name: str) -> None:
+def _serve(
+    connection: Connection, parents: Connection, settings: Settings, folder: Path, shuffle: bool, name: str
+) -> None:
     """The main loop of a worker process: blocks in, numbers of words out, `None` to finish."""
+    parents.close()  # a worker that had the other end too would wait for ever, and hold the lock, if its parent is killed
     try:
         worker = LocalWorker(settings, folder, shuffle, name)
         while (block := connection.recv()) is not None:
@@ -104,7 +107,7 @@ class ProcessWorkers:
         self._waiting: dict[Connection, int] = {}
         for number in range(jobs):
             ours, theirs = context.Pipe()
-            arguments = (theirs, settings, folder, shuffle, f"run-{number}")
+            arguments = (theirs, ours, settings, folder, shuffle, f"run-{number}")
             process = context.Process(target=_serve, args=arguments, daemon=True)
             with warnings.catch_warnings():
                 # newer Pythons warn about the threads of numpy's linear algebra, which the workers do not use
