@@ -39,6 +39,7 @@ def _network(
 ) -> Network:
     if settings.is_coded and (codes is None or codes.num_words != num_words):
         raise InputError("the codes are missing, or those of another vocabulary")
+    encoder = {f"encoder.{name}": shape for name, shape in encoder_shapes(settings).items()}
     num_base = num_words if codes is None else codes.num_base
     rows = {"dense": num_words, "coded": num_base}
     names = {"dense": "weight", "coded": "base"}
@@ -51,7 +52,6 @@ def _network(
     if settings.tied:
         del shapes[output]
         output = embedding
-    encoder = {f"encoder.{name}": shape for name, shape in encoder_shapes(settings).items()}
     for name, shape in {**shapes, **encoder}.items():
         if name not in tensors or tensors[name].shape != shape or tensors[name].dtype != np.float32:
             raise InputError(f"{name} is missing, or not float32 {list(shape)}")
