@@ -24,6 +24,10 @@ class WordTable(nn.Module, ABC):
     def rows(self, ids: Tensor) -> Tensor:
         """The rows [n, size] of the words `ids` [n]; the cost does not depend on the vocabulary."""
 
+    def forward(self, ids: Tensor) -> Tensor:
+        """The same."""
+        return self.rows(ids)
+
     def all_rows(self) -> Tensor:
         """The rows [num_words, size] of all words."""
         return self.rows(torch.arange(self.num_words, device=next(self.parameters()).device))

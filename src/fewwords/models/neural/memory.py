@@ -6,9 +6,6 @@ once, because embedding and output share them. PyTorch's LSTM has a second bias 
 in the paper's formula: `Memory.total` counts what is there, `Memory.paper_total` as table 1 does.
 """
 
-from dataclasses import replace
-from typing import Any
-
 import torch
 from torch import nn
 
@@ -16,7 +13,7 @@ from fewwords.errors import InputError
 from fewwords.models.memory import Memory
 from fewwords.models.neural.encoders import encoder_of
 from fewwords.models.neural.language_model import LanguageModel
-from fewwords.models.neural.variants import TABLE_SETTINGS, ModelSettings, Storage
+from fewwords.models.neural.variants import ModelSettings, Storage
 from fewwords.models.neural.word_tables import make_table
 
 
@@ -64,9 +61,7 @@ def _num_weights(settings: ModelSettings, storage: Storage, num_words: int, num_
 
 def uncompressed_memory(settings: ModelSettings, num_words: int) -> Memory:
     """The memory of the same model without codes."""
-    without: dict[str, Any] = dict.fromkeys(TABLE_SETTINGS)
-    dense = replace(settings, embedding="dense", output="dense", coded_bias=False, tune_codes=False, **without)
-    return settings_memory(dense, num_words)
+    return settings_memory(settings.dense, num_words)
 
 
 def memory_reduction(

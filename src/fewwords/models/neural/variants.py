@@ -151,6 +151,12 @@ class ModelSettings:
         }
 
     @property
+    def dense(self) -> "ModelSettings":
+        """The settings of the same model with a row for every word."""
+        without: dict[str, Any] = dict.fromkeys(TABLE_SETTINGS)
+        return replace(self, embedding="dense", output="dense", coded_bias=False, tune_codes=False, **without)
+
+    @property
     def is_plain(self) -> bool:
         """Whether embedding and output are dense or coded, which everything can run; other tables need PyTorch."""
         return {self.embedding, self.output} <= {"dense", "coded"}

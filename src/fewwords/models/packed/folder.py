@@ -27,16 +27,17 @@ def load_folder(folder: Path) -> PackedModel:
     path = folder / "model.safetensors"
     try:
         tensors = load_file(path)
-        network = _network(facts.settings, len(vocabulary), tensors, codes)
+        network = make_network(facts.settings, len(vocabulary), tensors, codes)
     except (SafetensorError, InputError) as error:
         raise unfit(path, str(error)) from None
     num_normaliser = sum(array.size for name, array in tensors.items() if name.startswith(_NORMALISER))
     return PackedModel(network, vocabulary, facts.rules, facts.made_from, num_normaliser)
 
 
-def _network(
+def make_network(
     settings: ModelSettings, num_words: int, tensors: dict[str, np.ndarray], codes: SparseCodes | None
 ) -> Network:
+    """The network of tensors that have the names of a model folder; raises InputError for missing or unknown ones."""
     if settings.is_coded and (codes is None or codes.num_words != num_words):
         raise InputError("the codes are missing, or those of another vocabulary")
     encoder = {f"encoder.{name}": shape for name, shape in encoder_shapes(settings).items()}
