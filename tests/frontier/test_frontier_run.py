@@ -16,6 +16,7 @@ from fewwords.frontier.report import best_at, envelope, write_frontier
 from fewwords.frontier.run import do_run, finished_points, frontier_folder, points_path, read_points, run_frontier
 from fewwords.models.load import load
 from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.packing.pack import pack
 from fewwords.vectors.word_vectors import WordVectors
 
 SIZE = 120
@@ -64,12 +65,24 @@ def test_a_run_ends_in_points_whose_perplexity_is_that_of_the_model(work: Path, 
     test = TokenCorpus.open(work).part("test", SIZE)
     assert points[0].ppl == part_perplexity(model, test, max_words=200).value
     assert points[0].train_words == pytest.approx(2_000, abs=20)
-    assert [point.settings["bits"] for point in points[:3]] == ([32, 8, 8] if name == "kn3" else [32, 8, 4])
+    assert [point.settings["bits"] for point in points[:4]] == ([32, 8, 8, 8] if name == "kn3" else [32, 8, 4, 4])
     assert points[1].mb < points[0].mb or name == "kn3"
     assert all(point.ppl == pytest.approx(points[0].ppl, rel=0.3) for point in points)
     assert read_points(points_path(work, run)) == points
     assert do_run(work, run) == points  # it is not done again
     assert not (frontier_folder(work) / "models" / name / "checkpoint").exists()
+
+
+def test_the_bytes_of_ours_are_those_of_the_packer(work: Path, tmp_path: Path) -> None:
+    points = do_run(work, run_of("codes-b8k"), threads=1, test_words=200)
+    for bits, point in ((8, points[1]), (4, points[3])):
+        folder = frontier_folder(work) / "models" / "codes-b8k"
+        packed = pack(folder, tmp_path / f"{bits}.few", bits=bits, work=work)
+        told = (folder / "README.md").stat().st_size  # the card, and what it was made from
+        assert 0 < packed.num_bytes - 1e6 * point.mb < told + 1_000
+        assert part_perplexity(load(packed.path), TokenCorpus.open(work).part("test", SIZE), max_words=200).value == (
+            pytest.approx(point.ppl, rel=1e-4)
+        )
 
 
 def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:
@@ -80,7 +93,8 @@ def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:
     assert {point.method for point in dense} == {"dense", "product quantisation"}  # the SVD's bands need more words
     points = do_run(work, run, threads=1, test_words=200)
     assert {point.method for point in points} == {"block SVD, retrained"}
-    assert points[2].mb < next(point.mb for point in dense if point.settings["bits"] == 4)
+    assert points[0].ppl == pytest.approx(dense[0].ppl, rel=0.1)
+    assert points[0].train_words == dense[0].train_words + pytest.approx(200, abs=20)
 
 
 def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
@@ -88,7 +102,7 @@ def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
     (frontier_folder(work) / "models" / "dense-tied").rename(work / "elsewhere")
     failures = run_frontier(work, runs, threads=1, test_words=200)
     assert list(failures) == ["svd-retrained-2"]
-    assert len(finished_points(work, runs)) == 3
+    assert len(finished_points(work, runs)) == 4
 
 
 def point(method: str, mb: float, ppl: float, dev: float | None = None, ours: bool = False) -> Point:

@@ -4,8 +4,7 @@ Every byte is counted: weights, scales, codes, biases, words and header. The per
 these bytes. In float32 a number has four bytes, an index of a code too.
 """
 
-import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,10 @@ from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.matrix import all_rows
 from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.words import encode_words
-from fewwords.packing.pack import MOMENT_WORDS, pack
-from fewwords.packing.recipe import RECIPES
+from fewwords.packing.make_parts import make_parts
+from fewwords.packing.moments import input_moments
+from fewwords.packing.pack import MOMENT_WORDS
+from fewwords.packing.recipe import LADDER, RECIPES, Recipe
 from fewwords.progress import say
 from fewwords.runtime import load as load_with_numpy
 
@@ -43,7 +44,8 @@ SVD_BANDS: tuple[tuple[tuple[int, ...], tuple[float, ...]], ...] = (
     ((5_000, 15_000), (1.0, 0.4, 0.15)),
     ((10_000, 20_000), (1.0, 0.6, 0.3)),
 )
-_PACK_WORDS = 1_000  # that the packer itself measures on
+SMALL_TABLES = LADDER[1]  # the encoder in 8 bits: it is small, and rounding it to 4 costs the most
+ROUNDINGS = (RECIPES[8], SMALL_TABLES, RECIPES[4])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +103,9 @@ class Measure:
 
 
 def points_of(folder: Path, measure: Measure, *, after_training: bool = False) -> list[Point]:
-    """The points of a model folder: float32, 8 and 4 bits; of a Kneser-Ney model, one for each budget.
+    """The points of a model folder: float32, 8 bits, 4 bits with an encoder of 8, and 4 bits.
+
+    Of a Kneser-Ney model: float32, and one for each budget.
 
     `after_training` adds what can be made of a dense model: product quantisation, and an SVD by frequency.
     """
@@ -111,14 +115,18 @@ def points_of(folder: Path, measure: Measure, *, after_training: bool = False) -
     if not isinstance(model, NeuralModel):
         raise InputError(f"{folder}: no neural and no Kneser-Ney model; name another folder")
     points = [measure.point(model, float_bytes(model), bits=32)]
-    for bits in RECIPES:
+    for recipe in ROUNDINGS:
         if model.network.settings.is_plain:
-            packed, num_bytes = _packed(folder, bits, measure.work)
-            points.append(measure.point(packed, num_bytes, bits=bits))
+            rounded, num_bytes = _packed(folder, recipe, measure.sentences(model))
         else:
-            weights, num_bytes = round_tables(model, RECIPES[bits], measure.sentences(model))
-            points.append(measure.point(dense_model(model, weights), num_bytes, bits=bits))
+            weights, num_bytes = round_tables(model, recipe, measure.sentences(model))
+            rounded = dense_model(model, weights)
+        points.append(measure.point(rounded, num_bytes, **_bits(recipe)))
     return [*points, *(_compressed_points(model, measure) if after_training else [])]
+
+
+def _bits(recipe: Recipe) -> dict[str, Any]:
+    return {"bits": recipe.tables, "encoder_bits": recipe.encoder}
 
 
 def float_bytes(model: NeuralModel) -> int:
@@ -127,12 +135,12 @@ def float_bytes(model: NeuralModel) -> int:
     return 4 * numbers + sum(int(array.nbytes) for array in encode_words(model.vocabulary).values())
 
 
-def _packed(folder: Path, bits: int, work: Path) -> tuple[NeuralModel, int]:
-    """The model of a packed file in PyTorch, and the bytes of the file."""
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place, "model.few")
-        pack(folder, path, bits=bits, work=work, max_words=_PACK_WORDS)
-        return in_pytorch(load_with_numpy(path)), path.stat().st_size
+def _packed(folder: Path, recipe: Recipe, sentences: list[Sentence]) -> tuple[NeuralModel, int]:
+    """A packed model in PyTorch, and the bytes of its file, as `pack` writes it but without a card."""
+    original = load_with_numpy(folder)
+    parts = make_parts(original, recipe, input_moments(original.network, sentences))
+    num_bytes = len(parts.to_bytes(rules=original.rules, card="", made_from={}))
+    return in_pytorch(replace(original, network=parts.network(), num_normaliser=0)), num_bytes
 
 
 @torch.no_grad()
@@ -165,18 +173,20 @@ def _compressed_points(model: NeuralModel, measure: Measure) -> list[Point]:
     points, sentences, size = [], measure.sentences(model), model.network.settings.embedding_size
     for width in PRODUCT_WIDTHS:
         if size % width == 0 and model.network.settings.hidden_size % width == 0:
-            weights, num_bytes = quantise_products(model, width, RECIPES[4], sentences)
+            weights, num_bytes = quantise_products(model, width, SMALL_TABLES, sentences)
             found = dense_model(model, weights)
-            points.append(measure.point(found, num_bytes, "product quantisation", width=width, bits=8))
+            settings = {"width": width, "bits": 8, "encoder_bits": SMALL_TABLES.encoder}
+            points.append(measure.point(found, num_bytes, "product quantisation", **settings))
     for words, shares in SVD_BANDS:
         if sum(words) >= model.num_words:
             continue
         ranks = svd_ranks(size, shares)
         smaller = block_svd(model, words, ranks)
-        for bits in RECIPES:
-            weights, num_bytes = round_tables(smaller, RECIPES[bits], sentences)
-            settings = {"band_words": list(words), "band_ranks": list(ranks), "bits": bits}
-            points.append(measure.point(dense_model(smaller, weights), num_bytes, "block SVD", **settings))
+        for recipe in ROUNDINGS:
+            weights, num_bytes = round_tables(smaller, recipe, sentences)
+            bands = {"band_words": list(words), "band_ranks": list(ranks)}
+            found = dense_model(smaller, weights)
+            points.append(measure.point(found, num_bytes, "block SVD", **bands, **_bits(recipe)))
     return points
 
 

@@ -88,8 +88,12 @@ def all_table(points: Sequence[Point]) -> Table:
 
 
 def _bits(point: Point) -> str:
-    more = ", ".join(f"{name} {value}" for name, value in point.settings.items() if name not in ("bits", "ngrams"))
-    bits = "float32" if point.settings.get("bits") == 32 else f"{point.settings.get('bits')} bits"
+    settings = point.settings
+    known = ("bits", "encoder_bits", "ngrams")
+    more = ", ".join(f"{name} {value}" for name, value in settings.items() if name not in known)
+    bits = "float32" if settings.get("bits") == 32 else f"{settings.get('bits')} bits"
+    if settings.get("encoder_bits", settings.get("bits")) != settings.get("bits"):
+        bits += f" (encoder {settings['encoder_bits']})"
     return f"{bits}, {more}" if more else bits
 
 

@@ -5,7 +5,7 @@ A run with points is done; one without continues from its checkpoint.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +32,10 @@ FORMAT = "fewwords frontier 1"
 def frontier_folder(work: Path) -> Path:
     """Where everything of the frontier is."""
     return work / "frontier"
+
+
+def _model_folder(work: Path, name: str) -> Path:
+    return frontier_folder(work) / "models" / name
 
 
 def points_path(work: Path, run: Run) -> Path:
@@ -78,12 +82,15 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
     if known is not None:
         return known
     prepare_process(threads)
-    folder = frontier_folder(work) / "models" / run.name
+    folder = _model_folder(work, run.name)
     if not (folder / "model.json").exists():
         start = None if run.start is None else _svd_start(work, run)
         train_cell(work, run.cell, folder, base_size=run.base_size, threads=threads, start_folder=start)
     measure = Measure(work, run.method, run.ours, run.name, test_words)
     points = points_of(folder, measure, after_training=run.after_training)
+    if run.start is not None:
+        before = int(load(_model_folder(work, run.start)).made_from["result"]["words"])
+        points = [replace(point, train_words=before + point.train_words) for point in points]
     path = points_path(work, run)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"format": FORMAT, "points": [point.to_json() for point in points]})
@@ -93,7 +100,7 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
 
 def _svd_start(work: Path, run: Run) -> Path:
     """The folder of the SVD of a trained dense model, made if it is not there."""
-    dense, folder = (frontier_folder(work) / "models" / name for name in (str(run.start), f"{run.name}-start"))
+    dense, folder = (_model_folder(work, name) for name in (str(run.start), f"{run.name}-start"))
     if not (dense / "model.json").exists():
         raise InputError(f"{dense}: {run.name} starts from this model, which is not trained yet; run {run.start} first")
     if not (folder / "model.json").exists():
