@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,10 @@ from fewwords.errors import InputError
 from fewwords.evaluation.evaluate import evaluate
 from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.models.load import load
-from fewwords.paper import cells, make_plan, plan_status, run, run_plan, spelling_cache
+from fewwords.paper import cells, make_plan, plan_status, run_plan, spelling_cache
 from fewwords.paper.cells import cell_folder, run_cell
 from fewwords.paper.record import Record, read_record, record_path
+from fewwords.paper.tasks import Task, TaskRunner
 from fewwords.vectors.word_vectors import WordVectors
 
 BASE_SIZE = 12
@@ -156,8 +158,8 @@ def test_a_failing_cell_stops_no_other(work):
 def test_a_cell_whose_process_is_killed_is_a_failure(work):
     (cell,) = small_plan(models=["lstm-z"])
     long = replace(cell, training_changes={"epochs": 10_000.0})
-    runner = run._Runner(work, [long], BASE_SIZE, 1, 1)
-    (work / "paper").mkdir()
+    task = Task(cell.name, partial(run_cell, work, long, base_size=BASE_SIZE, threads=1))
+    runner = TaskRunner("paper", [task], work / "paper" / "logs", 1)
     runner._start(runner.waiting.pop())
     os.kill(runner.running[0].process.pid, signal.SIGKILL)
     assert runner.run() == {

@@ -69,6 +69,42 @@ def test_the_embedding_starts_from_vectors_that_fit_and_at_random_elsewhere(work
     assert start(size=9, embedding_start="vectors") == "vectors"  # asked for: refused later, with the remedy
 
 
+def fitted_rows(work, folder, variant="lstm-z", size=4, **changes):
+    """The unit vectors [23, 6] of a work folder, and the rows that a model of another size starts with."""
+    (folder / "corpus").symlink_to(work / "corpus")
+    whole = TokenCorpus.open(work).vocabulary()
+    values = np.random.default_rng(5).normal(size=(len(whole), 6)).astype(np.float32)
+    values[:NUM_SPECIAL] = 0
+    WordVectors(values, values.any(axis=1), whole.fingerprint).save(folder)
+    settings = TrainingSettings(embedding_start="fitted")
+    sizes = {"embedding_size": size, "hidden_size": size}
+    found = materials(folder, variant, settings=settings, **sizes, **changes)
+    model = start_model(found, settings_of(variant, **sizes, **changes), settings)
+    return values, model.embedding.vectors(torch.arange(len(whole))).detach()
+
+
+def test_longer_vectors_are_fitted_by_their_leading_directions(work, tmp_path):
+    values, rows = fitted_rows(work, tmp_path)
+    left, lengths, _ = np.linalg.svd(values[NUM_SPECIAL:], full_matrices=False)
+    wanted = left[:, :4] * lengths[:4]
+    wanted *= 0.05 / math.sqrt(3) * 2 / np.linalg.norm(wanted, axis=1, keepdims=True)
+    found = rows[NUM_SPECIAL:].numpy()
+    np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-6)  # the same but for the signs of columns
+
+
+def test_shorter_vectors_are_fitted_with_random_values_behind_them(work, tmp_path):
+    values, rows = fitted_rows(work, tmp_path, size=9)
+    cosines = torch.nn.functional.cosine_similarity(rows[NUM_SPECIAL:, :6], torch.from_numpy(values[NUM_SPECIAL:]))
+    assert cosines.min() > 0.9999
+    torch.testing.assert_close(rows[NUM_SPECIAL:].norm(dim=1), torch.full((20,), 0.05 / math.sqrt(3) * 3))
+
+
+def test_a_word_table_is_fitted_to_the_vectors(work, tmp_path):
+    values, rows = fitted_rows(work, tmp_path, size=6, embedding="low-rank", output="low-rank", rank=5)
+    cosines = torch.nn.functional.cosine_similarity(rows[NUM_SPECIAL:], torch.from_numpy(values[NUM_SPECIAL:]))
+    assert cosines.mean() > 0.85  # five of six directions
+
+
 def test_unigram_biases_are_the_unigram_distribution(vocabulary):
     biases = start_biases(vocabulary, settings_of("lstm-z"), "unigram").double()
     assert biases.isfinite().all()

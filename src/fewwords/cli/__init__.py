@@ -19,6 +19,7 @@ from fewwords.cli import (
     demo,
     evaluate,
     export,
+    frontier,
     make,
     mix,
     pack,
@@ -53,6 +54,7 @@ Rare words are said in a few common ones. From a text to suggestions, in two com
              --train----> a language model        work/models   evaluate, mix
              --pack-----> one small file          NAME.few
              --paper----> tables, figures, report work/report
+             --frontier-> the best of each size   work/frontier
 
 A trained model is put to use by suggest, score, sample, rescore, explain, nearest and info. serve answers over HTTP,
 export writes ONNX, page a keyboard for the browser.
@@ -88,6 +90,7 @@ app.command("page")(page.page)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
 app.command("paper")(paper.paper)
+app.command("frontier")(frontier.frontier)
 app.command("demo")(demo.demo)
 
 # typer brings its own copy of click; its family of usage errors is found through the one public member.

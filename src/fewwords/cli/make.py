@@ -38,6 +38,13 @@ def make(
         typer.Option(help="Common words to say the others in. \\[default: a third of the words, up to 8,000]"),
     ] = None,
     model: Annotated[ModelName, typer.Option(help="The kind of model, by the paper's name.")] = "lstm-z-w",
+    size_mb: Annotated[
+        Optional[float],
+        typer.Option(
+            help="Choose vocabulary, base and sizes for a packed file MODEL.few of at most so many megabytes.",
+            show_default=False,
+        ),
+    ] = None,
     minutes: Annotated[
         Optional[float],
         typer.Option(help="Take about so long, by less training. \\[default: as long as it needs]"),
@@ -62,6 +69,7 @@ def make(
       fewwords make book.txt --output book
       fewwords make articles/ notes.txt.gz --output model --minutes 20
       fewwords make corpus.txt --output kn3 --model kn3
+      fewwords make corpus.txt --output small --size-mb 2
       fewwords suggest book "It was the "
     """
     from fewwords.errors import InputError
@@ -78,6 +86,7 @@ def make(
             model=model,
             vocabulary_size=vocab_size,
             base_size=base_size,
+            size_mb=size_mb,
             minutes=minutes,
             work=work,
             keep_work=keep_work,

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from fewwords.codes.sparse_codes import index_type
+from fewwords.errors import InputError
 from fewwords.export.graph import Graph
 from fewwords.layers.output import CodedOutput
+from fewwords.layers.tables.layers import TableOutput
 from fewwords.models.neural.language_model import LanguageModel
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ class Words:
 
     def __init__(self, network: LanguageModel) -> None:
         output = network.output
+        if isinstance(output, TableOutput) or not network.settings.is_plain:
+            raise InputError(f"{network.variant}: graphs are made of models with dense or coded words only")
         self.output_table = floats(output.base if isinstance(output, CodedOutput) else output.weight)
         self.output_name = "embedding" if network.settings.tied else "output"
         self.embedding_table = floats(network.embedding_table)

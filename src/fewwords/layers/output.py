@@ -6,6 +6,7 @@ base words, and then the codes' sparse product: the V x C matrix W is never buil
 none.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -39,7 +40,37 @@ class OutputLayer(Protocol):
     def start_bias(self, log_unigram: Tensor) -> None: ...
 
 
-class DenseOutput(nn.Module):
+class NormalisedOutput(nn.Module, ABC):
+    """An output layer that has its scores in chunks, and from them probabilities over all words."""
+
+    num_words: int
+
+    @abstractmethod
+    def weights_and_biases(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """The weights [n, size] and biases [n] of the words `ids` [n]."""
+
+    @abstractmethod
+    def score_chunks(self, h: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """The scores of contexts h [N, size] without gradients: the first word of a chunk and its scores [words, N]."""
+
+    @abstractmethod
+    def log_sums(self, h: Tensor) -> Iterator[Tensor]:
+        """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
+
+    def log_normaliser(self, h: Tensor) -> Tensor:
+        """ln Z(h) [N] for contexts h [N, size]."""
+        return streaming.log_normaliser(self, h)
+
+    def log_probs_of(self, h: Tensor, targets: Tensor) -> Tensor:
+        """ln p(target|h) [N] for contexts h [N, size] and targets [N]."""
+        return streaming.log_probs_of(self, h, targets)
+
+    def log_probs(self, h: Tensor) -> Tensor:
+        """ln p(w|h) [N, num_words] of all words for contexts h [N, size]."""
+        return streaming.log_probs(self, h)
+
+
+class DenseOutput(NormalisedOutput):
     """Weights of `size` values and a bias for each of `num_words` words."""
 
     def __init__(self, num_words: int, size: int, *, weight: nn.Parameter | None = None, sparse: bool = False) -> None:
@@ -68,26 +99,14 @@ class DenseOutput(nn.Module):
         """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
         return (streaming.consume_log_sum(scores) for _, scores in self.score_chunks(h))
 
-    def log_normaliser(self, h: Tensor) -> Tensor:
-        """ln Z(h) [N] for contexts h [N, size]."""
-        return streaming.log_normaliser(self, h)
-
-    def log_probs_of(self, h: Tensor, targets: Tensor) -> Tensor:
-        """ln p(target|h) [N] for contexts h [N, size] and targets [N]."""
-        return streaming.log_probs_of(self, h, targets)
-
-    def log_probs(self, h: Tensor) -> Tensor:
-        """ln p(w|h) [N, num_words] of all words for contexts h [N, size]."""
-        return streaming.log_probs(self, h)
-
     @torch.no_grad()
     def start_bias(self, log_unigram: Tensor) -> None:
         """Start the biases at the given log-probabilities [num_words]."""
-        _check_finite(log_unigram)
+        check_finite(log_unigram)
         self.bias.copy_(log_unigram)
 
 
-class CodedOutput(nn.Module):
+class CodedOutput(NormalisedOutput):
     """Weights of `size` values for the base words, and codes that combine them for all others.
 
     With `coded_bias` the biases are combined in the same way, otherwise each word has its own. With `tune_codes` the
@@ -160,22 +179,10 @@ class CodedOutput(nn.Module):
             base_scores.add_(self.bias[: len(base_scores), None])
         return torch.stack([*sums, streaming.consume_log_sum(base_scores)]).logsumexp(0)
 
-    def log_normaliser(self, h: Tensor) -> Tensor:
-        """ln Z(h) [N] for contexts h [N, size]."""
-        return streaming.log_normaliser(self, h)
-
-    def log_probs_of(self, h: Tensor, targets: Tensor) -> Tensor:
-        """ln p(target|h) [N] for contexts h [N, size] and targets [N]."""
-        return streaming.log_probs_of(self, h, targets)
-
-    def log_probs(self, h: Tensor) -> Tensor:
-        """ln p(w|h) [N, num_words] of all words for contexts h [N, size]."""
-        return streaming.log_probs(self, h)
-
     @torch.no_grad()
     def start_bias(self, log_unigram: Tensor) -> None:
         """Start the biases at the given log-probabilities [num_words], coded ones at their least-squares fit."""
-        _check_finite(log_unigram)
+        check_finite(log_unigram)
         self.bias.copy_(self._fit_base_biases(log_unigram) if self.coded_bias else log_unigram)
 
     def project_codes(self) -> None:
@@ -204,6 +211,7 @@ class CodedOutput(nn.Module):
         return torch.from_numpy(solution).to(self.bias)
 
 
-def _check_finite(log_unigram: Tensor) -> None:
+def check_finite(log_unigram: Tensor) -> None:
+    """Raise ValueError unless all log-probabilities are finite."""
     if not log_unigram.isfinite().all():
         raise ValueError("the log-probabilities to start from are not all finite; give every word a small probability")

@@ -7,12 +7,14 @@ and a third of them are the base, up to the paper's 8,000.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.codes.settings import DEFAULT_BASE_SIZE
+from fewwords.codes.settings import DEFAULT_BASE_SIZE, CodingSettings
 from fewwords.errors import InputError
+from fewwords.making.size import Shape, choose_shape
 from fewwords.vocabulary import NUM_SPECIAL
 
 LEAST_WORDS = 2_000
@@ -45,11 +47,28 @@ RECIPES = (
 
 @dataclass(frozen=True)
 class Choice:
-    """Sizes, special words included in the vocabulary and not in the base, and the recipe for the stages."""
+    """Sizes, special words included in the vocabulary and not in the base, and the recipe for the stages.
+
+    `shape` is that of a model for a size in megabytes.
+    """
 
     vocabulary_size: int
     base_size: int
     recipe: Recipe
+    shape: Shape | None = None
+
+    @property
+    def max_nonzeros(self) -> int | None:
+        """Base words in a code, at most."""
+        return CodingSettings().max_nonzeros if self.shape is None else self.shape.max_nonzeros
+
+    @property
+    def model_changes(self) -> dict[str, Any]:
+        """What a shape changes in the settings of the model."""
+        if self.shape is None:
+            return {}
+        size = self.shape.size
+        return {"embedding_size": size, "hidden_size": size, "cell_size": self.shape.cell_size}
 
 
 def check_text(name: str, train_words: int, dev_words: int, test_words: int) -> None:
@@ -67,15 +86,22 @@ def choose(
     *,
     vocabulary_size: int | None = None,
     base_size: int | None = None,
+    size_mb: float | None = None,
 ) -> Choice:
     """The settings for a text of `num_words` running words whose words, by rank, occur `counts` [types] times.
 
-    Sizes that are given stay; raises InputError for those that the text does not allow.
+    With `size_mb`, those of a model that can be packed into so many megabytes. Sizes that are given stay; raises
+    InputError for those that the text does not allow.
     """
     recipe = next(each for each in RECIPES if num_words <= each.most_words)
+    often_enough = int((counts[NUM_SPECIAL:] >= recipe.least_count).sum())
+    most_words = NUM_SPECIAL + min(often_enough, LARGEST_VOCABULARY - NUM_SPECIAL)
+    shape = None
+    if size_mb is not None:
+        shape = choose_shape(size_mb, most_words, vocabulary_size, base_size)
+        vocabulary_size, base_size = shape.vocabulary_size, shape.base_size
     if vocabulary_size is None:
-        often_enough = int((counts[NUM_SPECIAL:] >= recipe.least_count).sum())
-        vocabulary_size = NUM_SPECIAL + min(often_enough, LARGEST_VOCABULARY - NUM_SPECIAL)
+        vocabulary_size = most_words
     if not NUM_SPECIAL + 2 <= vocabulary_size <= len(counts):
         raise InputError(
             f"`vocabulary_size` {vocabulary_size}: the text has {len(counts):,} different words, "
@@ -89,4 +115,4 @@ def choose(
             f"`base_size` {base_size}: of {num_plain:,} words at least one must be left to code; "
             f"choose 1 to {num_plain - 1:,}"
         )
-    return Choice(vocabulary_size, base_size, recipe)
+    return Choice(vocabulary_size, base_size, recipe, shape)

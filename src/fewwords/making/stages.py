@@ -24,6 +24,7 @@ from fewwords.making.record import Record
 from fewwords.making.request import Request
 from fewwords.models.neural.variants import settings_of
 from fewwords.models.sealed_folder import sealed_files
+from fewwords.packing.pack import Packed, pack
 from fewwords.progress import listening, numbered, say, without_lines
 from fewwords.store.folders import merged_folder, remove_folder
 from fewwords.text.sources import find_sources
@@ -90,6 +91,8 @@ class Stages:
         """Skip-gram vectors of the vocabulary."""
         request, size = self.request, choice.vocabulary_size
         settings = SkipGramSettings(epochs=choice.recipe.vector_epochs, seed=request.seed, threads=request.threads)
+        if choice.shape is not None:
+            settings = replace(settings, size=choice.shape.size)
 
         def measure(seconds: float) -> dict[str, Any]:
             num_words = corpus.part("train").num_words
@@ -110,10 +113,11 @@ class Stages:
     def make_codes(self, choice: Choice) -> None:
         """Codes of the rare words of the vocabulary."""
         work, size, base_size = self.request.work, choice.vocabulary_size, choice.base_size
-        asked = {"vocabulary_size": size, "base_size": base_size, **asdict(CodingSettings())}
+        settings = CodingSettings(max_nonzeros=choice.max_nonzeros)
+        asked = {"vocabulary_size": size, "base_size": base_size, **asdict(settings)}
         with self._stage("codes", asked, codes_path(work, size, base_size)) as (is_due, _):
             if is_due:
-                make_codes(work, size, base_size, jobs=self.request.threads, force=True)
+                make_codes(work, size, base_size, settings, jobs=self.request.threads, force=True)
 
     def train(self, corpus: TokenCorpus, choice: Choice) -> TrainingTime:
         """The model, trained in the work folder and then put in its place; returns what there was time for."""
@@ -130,11 +134,13 @@ class Stages:
 
         def measure(seconds: float) -> dict[str, Any]:
             started = time.monotonic()
-            speed = measure_speed(request.work, settings_of(request.model), settings, **sizes)
+            model = settings_of(request.model, **choice.model_changes)
+            speed = measure_speed(request.work, model, settings, **sizes)
             left = seconds - (time.monotonic() - started)
             return asdict(training_within(left, num_words, dev_words, recipe.epochs, speed))
 
-        asked = {"model": request.model, **sizes, **(_without_threads(settings) if request.is_neural else {})}
+        asked = {"model": request.model, **sizes, **choice.model_changes}
+        asked |= _without_threads(settings) if request.is_neural else {}
         measured = measure if request.is_neural else None
         folder = request.work / "training"
         with self._stage("train", asked, request.output / _SEAL, measured, scratch=folder) as (is_due, chosen):
@@ -143,6 +149,7 @@ class Stages:
                 if request.is_neural:
                     changes = {
                         **given,
+                        **choice.model_changes,
                         "epochs": planned.epochs,
                         "dev_words": planned.dev_words,
                         "eval_every": max(1, math.ceil(planned.epochs * num_words / NUM_EVALUATIONS)),
@@ -172,6 +179,12 @@ class Stages:
             if self.request.is_neural:
                 prepare_process(self.request.threads)
             return evaluate(self.request.output, work=self.request.work, max_words=planned.test_words)
+
+    def pack(self) -> Packed:
+        """The model in one file of at most the size that was asked for; an older one is the older model's."""
+        request = self.request
+        with self._numbered("pack"):
+            return pack(request.output, request.packed, size_mb=request.size_mb, work=request.work, force=True)
 
     @contextmanager
     def _stage(

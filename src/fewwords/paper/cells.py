@@ -54,7 +54,7 @@ def run_cell(work: Path, cell: Cell, *, base_size: int, threads: int | None = No
     prepare_process(threads)
     folder = cell_folder(work, cell)
     if not (folder / "model.json").exists():
-        _train(work, cell, folder, base_size, threads)
+        train_cell(work, cell, folder, base_size=base_size, threads=threads)
     record = _record(work, cell, folder, evaluate(folder, work=work, max_words=TEST_WORDS), base_size)
     write_record(work, cell, record)
     remove_checkpoints(folder)
@@ -74,7 +74,16 @@ def cell_settings(work: Path, cell: Cell) -> tuple[ModelSettings, TrainingSettin
     return settings_of(cell.variant, **cell.model_changes), settings
 
 
-def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | None) -> None:
+def train_cell(
+    work: Path,
+    cell: Cell,
+    folder: Path,
+    *,
+    base_size: int,
+    threads: int | None = None,
+    start_folder: Path | None = None,
+) -> None:
+    """Train the model of a cell, from its checkpoint if it has one, or from the weights in `start_folder`."""
     order = order_of(cell.variant)
     if order is not None:
         train_kneser_ney(work, order, vocabulary_size=cell.vocabulary_size, words=cell.words, output=folder)
@@ -88,6 +97,7 @@ def _train(work: Path, cell: Cell, folder: Path, base_size: int, threads: int | 
             vocabulary_size=cell.vocabulary_size,
             base_size=base_size,
             codes_file=codes_file(work, cell, base_size),
+            start_folder=start_folder,
             output=folder,
             tune_lr=cell.tune_rate,
             resume=True,

@@ -9,6 +9,10 @@ from fewwords.training.summary import TrainingSummary
 _STORAGE = {
     "dense": "a vector for every word",
     "coded": "vectors of the base words, combined by sparse codes for all others",
+    "low-rank": "short vectors and one projection of them",
+    "hashed": "weighted sums of the rows of a few buckets, found by hashing",
+    "quotient": "a row for the word's remainder combined with one for its quotient",
+    "adaptive": "wide vectors for frequent words, narrow ones with a projection for rare words",
 }
 
 

@@ -79,7 +79,7 @@ def _some_sentences(dev: Part, max_words: int | None) -> Iterator[Sentence]:
 
 def _some_predictions(model: LanguageModel, dev: Part) -> Predictions:
     """The contexts [about 2,000, size] of random sentences with their targets, the same every time."""
-    device = model.embedding_table.device
+    device = model.device
     found: list[Predictions] = []
     for batch in dev.batches(GAP_CONTEXTS // 8, seed=_SEED):
         found.append(model.predictions(torch.from_numpy(batch.ids).to(device)))

@@ -20,6 +20,7 @@ from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.models.neural.weights import check_weights
 from fewwords.progress import say
+from fewwords.store.files import sha256_of
 from fewwords.store.locks import lock_folder
 from fewwords.training.card import model_card
 from fewwords.training.checkpoint import (
@@ -36,7 +37,7 @@ from fewwords.training.process import prepare_process
 from fewwords.training.record import cut_after
 from fewwords.training.run import RECORD, Run
 from fewwords.training.settings import TrainingSettings
-from fewwords.training.start import Materials, choose_start, gather_materials, start_model
+from fewwords.training.start import Materials, choose_start, gather_materials, start_model, start_weights
 from fewwords.training.summary import TrainingSummary, Trial
 from fewwords.training.trainer import Trainer, load_weights
 from fewwords.training.tune import RECORD as TUNING_RECORD
@@ -56,6 +57,7 @@ def train_neural(
     vocabulary_size: int,
     base_size: int = 8_000,
     codes_file: Path | None = None,
+    start_folder: Path | None = None,
     output: Path | None = None,
     tune_lr: bool = False,
     resume: bool = False,
@@ -63,7 +65,8 @@ def train_neural(
 ) -> TrainingSummary:
     """Train a model on the corpus of a work folder and write its folder.
 
-    `base_size` counts base words without the special words; `codes_file` replaces the codes of the work folder. With
+    `base_size` counts base words without the special words; `codes_file` replaces the codes of the work folder, and
+    `start_folder` is a model of the same settings to start from, its codes aside. With
     `tune_lr` the rate is first chosen by short runs. `resume` continues from the checkpoint, if there is one; `force`
     replaces what is there. Raises InputError for anything that cannot work before training starts, DivergedError, after
     writing the last good weights, for a run that diverged, and, on Ctrl-C, KeyboardInterrupt after a checkpoint.
@@ -74,7 +77,7 @@ def train_neural(
     materials = gather_materials(
         work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size, codes_file=codes_file
     )
-    job = _Job(folder, model_settings, settings, materials)
+    job = _Job(folder, model_settings, settings, materials, start_folder)
     code_values = 0 if materials.codes is None else len(materials.codes.values)
     check_memory(
         needed_bytes(model_settings, settings, vocabulary_size, base_size + NUM_SPECIAL, code_values), settings.loss
@@ -93,6 +96,7 @@ class _Job:
     model_settings: ModelSettings
     settings: TrainingSettings
     materials: Materials
+    start_folder: Path | None
 
     def do(self, group: Group, *, tune_lr: bool) -> TrainingSummary:
         trials: list[Trial] = []
@@ -153,6 +157,8 @@ class _Job:
     def _make_trainer(self, group: Group, settings: TrainingSettings) -> Trainer:
         part = self._part("train").head(settings.words)
         model = start_model(self.materials, self.model_settings, settings)
+        if self.start_folder is not None:
+            load_weights(model, start_weights(self.start_folder, model))
         objective = make_objective(settings, self.model_settings, self.materials.vocabulary)
         return Trainer(model, objective, part, settings, settings.budget(part.num_words), group)
 
@@ -172,7 +178,9 @@ class _Job:
         codes = self.materials.codes
         arrays = () if codes is None else (codes.offsets, codes.indices, codes.values)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+        start = {} if self.start_folder is None else {"start": sha256_of(self.start_folder / "model.json")}
         return {
+            **start,
             "model": self.model_settings.to_json(),
             "training": {name: value for name, value in settings.to_json().items() if name not in _FREE_SETTINGS},
             "vocabulary": self.materials.vocabulary.fingerprint,

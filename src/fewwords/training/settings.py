@@ -15,7 +15,7 @@ from fewwords.option import Option, check_choices
 
 LossName = Literal["nce", "nce-per-position", "softmax", "sampled-softmax"]
 ScheduleName = Literal["constant", "linear"]
-EmbeddingStart = Literal["random", "vectors"]
+EmbeddingStart = Literal["random", "vectors", "fitted"]
 BiasStart = Literal["unigram", "zero", "uniform"]
 CodesName = Literal["learned", "random", "nearest"]
 PresetName = Literal["best", "paper"]
@@ -36,7 +36,8 @@ class TrainingSettings:
     The text is the first `words` running words of the training part (default: all); the budget is `epochs` passes over
     it (default: one). `num_noise` None takes the loss's default, and about `noise_group` words share their
     noise words: 0 means the whole batch, None means 256 with the loss nce. `embedding_start` None starts from the
-    word vectors where the work folder has some that fit, and at random elsewhere. `eval_every` None is a twentieth of
+    word vectors where the work folder has some that fit, and at random elsewhere; "fitted" takes the leading directions of
+    longer vectors, and random values after shorter ones. `eval_every` None is a twentieth of
     the budget, at least 200,000 words. `final_rate` is where the linear schedule ends, and `codes_rate` the rate of
     tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole gradient, and
     `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from fewwords.codes.controls import nearest_codes, random_codes
@@ -18,8 +19,11 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError, Remedy, Stage
 from fewwords.layers.embedding import START_RANGE
+from fewwords.layers.tables.layers import TableEmbedding
+from fewwords.models.load import load
 from fewwords.models.neural.boundaries import never_predicted
 from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.training.settings import BiasStart, TrainingSettings
 from fewwords.vectors.word_vectors import WordVectors
@@ -68,7 +72,9 @@ def gather_materials(
             "give a smaller `vocabulary_size`, or prepare more text"
         )
     vocabulary = corpus.vocabulary(vocabulary_size)
-    from_vectors = settings.embedding_start == "vectors" or (model_settings.is_coded and settings.codes == "nearest")
+    from_vectors = settings.embedding_start in ("vectors", "fitted") or (
+        model_settings.is_coded and settings.codes == "nearest"
+    )
     vectors = WordVectors.load(work) if from_vectors else None
     if vectors is not None:
         _check_vectors(vectors, corpus.vocabulary(), vocabulary_size, work)
@@ -90,13 +96,21 @@ def start_model(materials: Materials, model_settings: ModelSettings, settings: T
     """A new model under the settings' seed."""
     torch.manual_seed(settings.seed)
     model = LanguageModel(model_settings, len(materials.vocabulary), materials.codes)
-    if settings.embedding_start == "vectors" and materials.vectors is not None:
-        _start_embedding(model, materials.vectors)
+    if settings.embedding_start in ("vectors", "fitted") and materials.vectors is not None:
+        _start_embedding(model, materials.vectors, materials.vocabulary.counts)
     model.output.start_bias(start_biases(materials.vocabulary, model_settings, settings.bias_start))
     with torch.no_grad():
         # Again: the fit of coded biases ignores words of no probability. Special words are in no other word's code.
         model.output.bias[list(never_predicted(model_settings.boundary))] = NEVER_PREDICTED_BIAS
     return model
+
+
+def start_weights(folder: Path, model: LanguageModel) -> dict[str, Tensor]:
+    """The parameters of a model folder whose settings are those of `model`; raises InputError for another model."""
+    found = load(folder)
+    if not isinstance(found, NeuralModel) or found.network.settings != model.settings:
+        raise InputError(f"{folder}: has other settings than the model that shall start from it; name another folder")
+    return dict(found.network.named_parameters())
 
 
 def start_biases(vocabulary: Vocabulary, model_settings: ModelSettings, bias_start: BiasStart) -> Tensor:
@@ -114,13 +128,34 @@ def start_biases(vocabulary: Vocabulary, model_settings: ModelSettings, bias_sta
     return torch.from_numpy(biases).float()
 
 
-@torch.no_grad()
-def _start_embedding(model: LanguageModel, vectors: WordVectors) -> None:
-    """Give the words that have a vector its direction, with the root mean square that random values would have."""
-    table = model.embedding_table
+def _start_embedding(model: LanguageModel, vectors: WordVectors, counts: NDArray[np.int64]) -> None:
+    """Give the words that have a vector its direction, with the root mean square that random values would have.
+
+    A word table is fitted to such rows, in least squares weighted by the root of the counts (by the counts themselves, a few
+    words would decide all); words without a vector have no weight.
+    """
+    embedding = model.embedding
+    if isinstance(embedding, TableEmbedding):
+        wanted = embedding.table.all_rows().detach().clone()
+        _set_rows(wanted, vectors)
+        weights = torch.from_numpy(np.sqrt(np.maximum(counts, 1.0)) * vectors.has_vector[: len(counts)])
+        embedding.table.start_from(wanted, (weights / weights.mean()).to(wanted))
+    else:
+        _set_rows(model.embedding_table.data, vectors)
+
+
+def _set_rows(table: Tensor, vectors: WordVectors) -> None:
+    """Write the vectors of the first words, those of `table` [rows, size], into it."""
     num_rows, size = table.shape
     has_vector = torch.from_numpy(vectors.has_vector[:num_rows])
     rows = torch.from_numpy(vectors.values[:num_rows])[has_vector]
+    if vectors.size > size:
+        # the leading directions of the base words' vectors, or of all words'
+        rows = rows @ torch.linalg.eigh((rows.t() @ rows).double())[1].flip(1)[:, :size].to(rows)
+    elif vectors.size < size:
+        rows = rows / rows.norm(dim=1, keepdim=True)
+        spread = torch.empty(len(rows), size - vectors.size).uniform_(-1, 1) * math.sqrt(3 / size)
+        rows = torch.cat([rows * math.sqrt(vectors.size / size), spread], dim=1)
     length = START_RANGE / math.sqrt(3) * math.sqrt(size)
     table[has_vector] = (rows * (length / rows.norm(dim=1, keepdim=True))).to(table)
 

@@ -21,4 +21,11 @@ def made_table(made: Made) -> Table:
         ("size", size),
         ("time", duration(made.seconds)),
     ]
+    if made.packed is not None and made.choice.shape is not None:
+        recipe, packed = made.packed.recipe, made.packed
+        told = f"{packed.path.name}, {packed.num_bytes / 1e6:.3f} MB, words in {recipe.tables} bits, LSTM in {recipe.encoder}"
+        if packed.perplexity_before is not None and packed.perplexity_after is not None:
+            lost = packed.perplexity_after / packed.perplexity_before - 1
+            told += f", dev perplexity {lost:+.1%}"
+        facts[4:4] = [("packed", told), ("chosen", f"{made.choice.base_size:,} base words, {made.choice.shape.told}")]
     return fact_table(found.variant, facts)

@@ -10,10 +10,12 @@ from fewwords.errors import InputError
 from fewwords.layers.code_table import CodeTable
 from fewwords.layers.embedding import CodedEmbedding, DenseEmbedding
 from fewwords.layers.output import CodedOutput, DenseOutput
+from fewwords.layers.tables.layers import TableEmbedding, TableOutput
 from fewwords.losses.normaliser import make_normaliser
 from fewwords.models.neural.boundaries import read
 from fewwords.models.neural.encoders import encoder_of
 from fewwords.models.neural.variants import ModelSettings
+from fewwords.models.neural.word_tables import make_table
 
 
 class Predictions(NamedTuple):
@@ -47,12 +49,18 @@ class LanguageModel(nn.Module):
         self.normaliser = make_normaliser(settings.normaliser, settings.hidden_size)
         self.dropout = nn.Dropout(settings.dropout)
 
-    def _make_embedding(self, settings: ModelSettings) -> DenseEmbedding | CodedEmbedding:
+    def _make_embedding(self, settings: ModelSettings) -> DenseEmbedding | CodedEmbedding | TableEmbedding:
         if settings.embedding == "coded" and self.codes is not None:
             return CodedEmbedding(self.codes, settings.embedding_size, tune_codes=settings.tune_codes)
+        if settings.embedding != "dense":
+            return TableEmbedding(make_table(settings, settings.embedding, self.num_words, settings.embedding_size))
         return DenseEmbedding(self.num_words, settings.embedding_size, sparse=True)
 
-    def _make_output(self, settings: ModelSettings) -> DenseOutput | CodedOutput:
+    def _make_output(self, settings: ModelSettings) -> DenseOutput | CodedOutput | TableOutput:
+        if isinstance(self.embedding, TableEmbedding) and settings.tied:
+            return TableOutput(self.embedding.table)
+        if settings.output not in ("dense", "coded"):
+            return TableOutput(make_table(settings, settings.output, self.num_words, settings.hidden_size))
         tied = self.embedding_table if settings.tied else None
         if settings.output == "coded" and self.codes is not None:
             return CodedOutput(
@@ -72,8 +80,15 @@ class LanguageModel(nn.Module):
 
     @property
     def embedding_table(self) -> nn.Parameter:
-        """The matrix of word vectors: of all words, or of the base words."""
+        """The matrix of word vectors: of all words, or of the base words; a model with other word tables has none."""
+        if isinstance(self.embedding, TableEmbedding):
+            raise TypeError("a word table is not one matrix of vectors")
         return self.embedding.base if isinstance(self.embedding, CodedEmbedding) else self.embedding.weight
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.output.bias.device
 
     def predictions(self, sentences: Tensor) -> Predictions:
         """Contexts and targets of sentences of one length, ids [num_sentences, length] without boundaries.

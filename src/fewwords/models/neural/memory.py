@@ -6,23 +6,25 @@ once, because embedding and output share them. PyTorch's LSTM has a second bias 
 in the paper's formula: `Memory.total` counts what is there, `Memory.paper_total` as table 1 does.
 """
 
-from dataclasses import replace
+import torch
+from torch import nn
 
 from fewwords.errors import InputError
-from fewwords.layers.output import CodedOutput
 from fewwords.models.memory import Memory
 from fewwords.models.neural.encoders import encoder_of
 from fewwords.models.neural.language_model import LanguageModel
-from fewwords.models.neural.variants import ModelSettings
+from fewwords.models.neural.variants import ModelSettings, Storage
+from fewwords.models.neural.word_tables import make_table
 
 
 def network_memory(network: LanguageModel) -> Memory:
     """Count the modules of a network."""
-    output_table = network.output.base if isinstance(network.output, CodedOutput) else network.output.weight
+    embedding, output = (_weights(layer) for layer in (network.embedding, network.output))
+    shared = {id(parameter) for parameter in embedding}
     return Memory(
-        embedding=network.embedding_table.numel(),
+        embedding=sum(parameter.numel() for parameter in embedding),
         encoding=sum(parameter.numel() for parameter in network.encoder.parameters()),
-        prediction=0 if output_table is network.embedding_table else output_table.numel(),
+        prediction=sum(parameter.numel() for parameter in output if id(parameter) not in shared),
         biases=network.output.bias.numel(),
         normaliser=sum(parameter.numel() for parameter in network.normaliser.parameters()),
         codes=0 if network.codes is None else 2 * network.codes.values.numel(),
@@ -30,13 +32,19 @@ def network_memory(network: LanguageModel) -> Memory:
     )
 
 
+def _weights(layer: nn.Module) -> list[nn.Parameter]:
+    """The parameters of a layer without biases and tuned codes."""
+    named = layer.named_parameters()
+    return [parameter for name, parameter in named if name != "bias" and not name.startswith("codes.")]
+
+
 def settings_memory(settings: ModelSettings, num_words: int, num_base: int = 0, num_nonzeros: int = 0) -> Memory:
     """The memory of a model with these settings, from the formulae alone; coded ones need the size of the codes."""
     encoder, size = encoder_of(settings.encoder), settings.hidden_size
     return Memory(
-        embedding=(num_base if settings.embedding == "coded" else num_words) * settings.embedding_size,
+        embedding=_num_weights(settings, settings.embedding, num_words, num_base, settings.embedding_size),
         encoding=encoder.num_numbers(settings),
-        prediction=0 if settings.tied else (num_base if settings.output == "coded" else num_words) * size,
+        prediction=0 if settings.tied else _num_weights(settings, settings.output, num_words, num_base, size),
         biases=num_base if settings.coded_bias else num_words,
         normaliser={"one": 0, "constant": 1, "z-regression": size + 1}[settings.normaliser],
         codes=2 * num_nonzeros,
@@ -44,10 +52,16 @@ def settings_memory(settings: ModelSettings, num_words: int, num_base: int = 0, 
     )
 
 
+def _num_weights(settings: ModelSettings, storage: Storage, num_words: int, num_base: int, size: int) -> int:
+    if storage in ("dense", "coded"):
+        return (num_base if storage == "coded" else num_words) * size
+    with torch.device("meta"):  # nothing of that size is made
+        return sum(parameter.numel() for parameter in make_table(settings, storage, num_words, size).parameters())
+
+
 def uncompressed_memory(settings: ModelSettings, num_words: int) -> Memory:
     """The memory of the same model without codes."""
-    dense = replace(settings, embedding="dense", output="dense", coded_bias=False, tune_codes=False)
-    return settings_memory(dense, num_words)
+    return settings_memory(settings.dense, num_words)
 
 
 def memory_reduction(

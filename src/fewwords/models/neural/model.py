@@ -148,7 +148,7 @@ class NeuralModel(Model):
 
     @property
     def _device(self) -> torch.device:
-        return self.network.embedding_table.device
+        return self.network.device
 
 
 def _join(states: Sequence[State]) -> State:

@@ -13,10 +13,21 @@ from fewwords.losses.names import NormaliserName
 from fewwords.models.neural.encoders import encoder_names
 from fewwords.option import Option, check_choices
 
-Storage = Literal["dense", "coded"]
+Storage = Literal["dense", "coded", "low-rank", "hashed", "quotient", "adaptive"]
+Combination = Literal["product", "sum"]
 Boundary = Literal["end", "paper"]
 
 _PANEL = "Model"
+# What each of the other word tables needs, and what it may be given.
+_NEEDED: dict[str, tuple[str, ...]] = {
+    "low-rank": ("rank",),
+    "hashed": ("num_buckets",),
+    "quotient": ("num_buckets",),
+    "adaptive": ("band_words", "band_ranks"),
+}
+_ALLOWED = {"hashed": ("num_hashes",), "quotient": ("combination",)}
+TABLE_SETTINGS = ("rank", "num_buckets", "num_hashes", "combination", "band_words", "band_ranks")
+MOST_HASHES = 4
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,10 @@ class ModelSettings:
 
     `boundary` "end": a sentence starts from `<s>` and `</s>` is predicted; "paper": the first word is predicted from a
     learned state and the end is not predicted, as in the authors' code. `context_size` is the log-bilinear model's, in
-    words. The fields without help make up the variants.
+    words. The fields without help make up the variants, and the word tables that codes are compared with
+    (`layers/tables/`): "low-rank" of `rank` values a word, "hashed" into `num_buckets` rows by `num_hashes` (2) hashes,
+    "quotient" with `num_buckets` remainders and a `combination` ("product"), "adaptive" with `band_ranks` values in bands of
+    `band_words` words, the rest in one more.
     """
 
     variant: str = "lstm-z-w"
@@ -50,6 +64,12 @@ class ModelSettings:
     normaliser: Annotated[NormaliserName, Option("What stands for Z.", "Loss", default="the model's")] = "z-regression"
     encoder: str = "lstm"  # the name of a file in `encoders/`
     context_size: int = 5
+    rank: int | None = None
+    num_buckets: int | None = None
+    num_hashes: int | None = None
+    combination: Combination | None = None
+    band_words: tuple[int, ...] | None = None
+    band_ranks: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -71,6 +91,35 @@ class ModelSettings:
             raise InputError(
                 "`tune_codes`: the model has no codes to tune; choose one with coded weights, such as lstm-z-w"
             )
+        self._check_tables()
+
+    def _check_tables(self) -> None:
+        """Raise InputError for settings of word tables that are missing, superfluous, or outside what is possible."""
+        storages = {self.embedding, self.output}
+        needed = {name for each in storages for name in _NEEDED.get(each, ())}
+        allowed = needed | {name for each in storages for name in _ALLOWED.get(each, ())}
+        for name in TABLE_SETTINGS:
+            value = getattr(self, name)
+            if value is None and name in needed:
+                raise InputError(f"`{name}`: {' and '.join(sorted(storages))} word tables need it")
+            if value is not None and name not in allowed:
+                raise InputError(
+                    f"`{name}` {value}: {' and '.join(sorted(storages))} word tables have none; leave it out"
+                )
+            if isinstance(value, int) and value < 1:
+                raise InputError(f"`{name}` {value}: give 1 or more")
+        widest = min(self.embedding_size, self.hidden_size)
+        if self.rank is not None and self.rank >= widest:
+            raise InputError(f"`rank` {self.rank}: choose less than the {widest} values of a row")
+        if self.num_hashes is not None and self.num_hashes > MOST_HASHES:
+            raise InputError(f"`num_hashes` {self.num_hashes}: choose at most {MOST_HASHES}")
+        if self.band_words is not None and self.band_ranks is not None:
+            if len(self.band_ranks) != len(self.band_words) + 1 or min(self.band_words, default=1) < 1:
+                raise InputError(
+                    "`band_words`: give the words of all bands but the last, and `band_ranks` of all bands"
+                )
+            if not 1 <= min(self.band_ranks) <= max(self.band_ranks) <= widest:
+                raise InputError(f"`band_ranks`: choose from 1 to the {widest} values of a row")
 
     @property
     def num_cells(self) -> int:
@@ -92,8 +141,25 @@ class ModelSettings:
         return "coded" in (self.embedding, self.output)
 
     def to_json(self) -> dict[str, Any]:
-        """The settings for a JSON file."""
-        return asdict(self)
+        """The settings for a JSON file; those of word tables only where they are given, as files were before there were any."""
+        values = asdict(self)
+        given = {name: values.pop(name) for name in TABLE_SETTINGS}
+        return values | {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if value is not None
+        }
+
+    @property
+    def dense(self) -> "ModelSettings":
+        """The settings of the same model with a row for every word."""
+        without: dict[str, Any] = dict.fromkeys(TABLE_SETTINGS)
+        return replace(self, embedding="dense", output="dense", coded_bias=False, tune_codes=False, **without)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether embedding and output are dense or coded, which everything can run; other tables need PyTorch."""
+        return {self.embedding, self.output} <= {"dense", "coded"}
 
 
 VARIANTS: dict[str, ModelSettings] = {

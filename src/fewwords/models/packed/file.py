@@ -33,7 +33,9 @@ _MOST_LAYERS = 64
 
 
 def encoder_shapes(settings: ModelSettings) -> dict[str, tuple[int, ...]]:
-    """The weights of the encoder; raises InputError for an encoder that only PyTorch has."""
+    """The weights of the encoder; raises InputError for an encoder or word tables that only PyTorch has."""
+    if not settings.is_plain:
+        raise InputError(f"{settings.embedding} and {settings.output} word tables run with PyTorch only")
     if settings.encoder not in ENCODERS:
         raise InputError(f"an encoder {settings.encoder} runs with PyTorch only; there are {', '.join(ENCODERS)} here")
     return ENCODERS[settings.encoder].shapes(settings)
@@ -135,6 +137,7 @@ def _readers(arrays: Mapping[str, NDArray[Any]], facts: Any, taken: set[str]) ->
 
 
 def _network(settings: ModelSettings, num_words: int, parts: Callable[[str], Reader]) -> Network:
+    shapes = encoder_shapes(settings)
     codes = read_codes(parts("codes"), num_words) if settings.is_coded else None
     num_base = num_words if codes is None else codes.num_base
     rows = {"dense": num_words, "coded": num_base}
@@ -143,7 +146,6 @@ def _network(settings: ModelSettings, num_words: int, parts: Callable[[str], Rea
     if not settings.tied:
         output = _table(parts, "output", (rows[settings.output], settings.hidden_size))
     bias = read_vector(parts("bias"), num_base if settings.coded_bias else num_words, NUM_SPECIAL)
-    shapes = encoder_shapes(settings)
     weights = {name: _weight(parts(f"encoder.{name}"), shape) for name, shape in shapes.items()}
     return Network(settings, num_words, embedding, ENCODERS[settings.encoder](settings, weights), output, bias, codes)
 

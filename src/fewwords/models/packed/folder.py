@@ -30,18 +30,20 @@ def load_folder(folder: Path) -> PackedModel:
     try:
         tensors = load_arrays(path)
         check_weights(tensors)
-        network = _network(facts.settings, len(vocabulary), tensors, codes)
+        network = make_network(facts.settings, len(vocabulary), tensors, codes)
     except (SafetensorError, InputError) as error:
         raise unfit(path, str(error)) from None
     num_normaliser = sum(array.size for name, array in tensors.items() if name.startswith(_NORMALISER))
     return PackedModel(network, vocabulary, facts.rules, facts.made_from, num_normaliser)
 
 
-def _network(
+def make_network(
     settings: ModelSettings, num_words: int, tensors: dict[str, np.ndarray], codes: SparseCodes | None
 ) -> Network:
+    """The network of tensors that have the names of a model folder; raises InputError for missing or unknown ones."""
     if settings.is_coded and (codes is None or codes.num_words != num_words):
         raise InputError("the codes are missing, or those of another vocabulary")
+    encoder = {f"encoder.{name}": shape for name, shape in encoder_shapes(settings).items()}
     num_base = num_words if codes is None else codes.num_base
     rows = {"dense": num_words, "coded": num_base}
     names = {"dense": "weight", "coded": "base"}
@@ -54,7 +56,6 @@ def _network(
     if settings.tied:
         del shapes[output]
         output = embedding
-    encoder = {f"encoder.{name}": shape for name, shape in encoder_shapes(settings).items()}
     for name, shape in {**shapes, **encoder}.items():
         if name not in tensors or tensors[name].shape != shape:
             raise InputError(f"{name} is missing, or has not the shape {list(shape)}")

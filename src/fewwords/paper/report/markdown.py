@@ -10,12 +10,18 @@ HEADLINE_MARKS = ("<!-- headline -->", "<!-- /headline -->")
 
 
 def put_headline(text: str, headline: str) -> str:
-    """A text with the headline between the two marks; raises InputError if there are none."""
-    before, first, rest = text.partition(HEADLINE_MARKS[0])
-    _, last, after = rest.partition(HEADLINE_MARKS[1])
+    """A text with the headline between its two marks; raises InputError if there are none."""
+    return put_between(text, HEADLINE_MARKS, headline)
+
+
+def put_between(text: str, marks: tuple[str, str], block: str) -> str:
+    """A text with the block between two marks; raises InputError if there are none."""
+    before, first, rest = text.partition(marks[0])
+    _, last, after = rest.partition(marks[1])
     if not first or not last:
-        raise InputError(f"no place for the headline: put the lines {' and '.join(HEADLINE_MARKS)} where it should go")
-    return f"{before}{first}\n{headline}\n{last}{after}"
+        name = marks[0].strip("<!- >")
+        raise InputError(f"no place for the {name}: put the lines {' and '.join(marks)} where it should go")
+    return f"{before}{first}\n{block}\n{last}{after}"
 
 
 def results_readme(headline: str, contents: Sequence[Table | Figure]) -> str:

@@ -1,0 +1,74 @@
+"""`fewwords frontier`: perplexity against megabytes, for this method and its rivals."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from fewwords.cli.work_folder import DEFAULT_WORK, Work
+
+
+def frontier(
+    work: Work = DEFAULT_WORK,
+    words: Annotated[int, typer.Option(metavar="N", help="Running words that each model trains on.")] = 20_000_000,
+    vocab_size: Annotated[
+        int, typer.Option(metavar="V", help="Words; with fewer than 50,000 all tables shrink alike.")
+    ] = 50_000,
+    only: Annotated[
+        Optional[list[str]],
+        typer.Option("--only", metavar="NAME", help="Only this run; give it again for more.", show_default=False),
+    ] = None,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Runs side by side, each with its share of the cores.")] = 1,
+    threads: Annotated[
+        Optional[int],
+        typer.Option(min=1, help="Threads of each run. \\[default: the cores, shared by the jobs]", show_default=False),
+    ] = None,
+    test_words: Annotated[
+        int, typer.Option(metavar="N", help="Words of test that each model is measured on.")
+    ] = 200_000,
+    plan: Annotated[bool, typer.Option("--plan", help="Only show the runs and what is done.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Only write the report of what is done.")] = False,
+    results: Annotated[
+        Optional[Path],
+        typer.Option(metavar="DIR", help="The report's folder. \\[default: DIR/frontier/report]", show_default=False),
+    ] = None,
+    readme: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="Put the table between its marks in this file.", show_default=False),
+    ] = None,
+) -> None:
+    """Find the best model of 1, 2, 4 and 8 MB: sparse codes against every other way to make a model small.
+
+    Each run trains a model and packs it in float32, 8 and 4 bits, in a process of its own; its messages are in frontier/logs.
+    Finished runs are never done again and interrupted ones go on.
+
+    \b
+    Examples:
+      fewwords frontier --work work --plan
+      fewwords frontier --work work --threads 1
+      fewwords frontier --work work --only dense-tied --only codes-b8k
+      fewwords frontier --work work --report --results results
+    """
+    from fewwords.cli.console import result_console
+    from fewwords.cli.tables.paper import screen_table
+    from fewwords.errors import InputError
+    from fewwords.frontier.plan import make_runs
+    from fewwords.frontier.report import write_frontier
+    from fewwords.frontier.run import finished_points, frontier_folder, run_frontier
+    from fewwords.frontier.status import runs_table
+    from fewwords.paper.report.drawing import drawing
+
+    runs = make_runs(words, vocab_size, tuple(only or ()))
+    if plan:
+        result_console().print(screen_table(runs_table(work, runs)))
+        return
+    failures: dict[str, str] = {}
+    if not report:
+        with drawing():
+            pass  # what the figure needs is missed now, not after hours of training
+        failures = run_frontier(work, runs, jobs=jobs, threads=threads, test_words=test_words)
+    best = write_frontier(finished_points(work, runs), results or frontier_folder(work) / "report", readme)
+    result_console().print(screen_table(best))
+    if failures:
+        name, told = next(iter(failures.items()))
+        raise InputError(f"{len(failures)} of {len(runs)} runs failed; the first, {name}: {told}")

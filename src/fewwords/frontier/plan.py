@@ -1,0 +1,162 @@
+"""The runs of the frontier, the most telling first: ours, and every rival, on the same words with the same recipe.
+
+All start from the same word vectors: dense and coded models as they are, in other sizes by their leading directions
+("fitted"), the other tables by least squares. Sizes of tables are chosen so that the packed files of 4 bits are near 1, 2 or
+4 MB; `docs/how-to/frontier.md` has the arithmetic.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fewwords.codes.settings import DEFAULT_BASE_SIZE
+from fewwords.errors import InputError
+from fewwords.frontier.points import SVD_BANDS, svd_ranks
+from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
+
+DEFAULT_WORDS = 20_000_000
+VOCABULARY_SIZE = 50_000
+RETRAINING_SHARE = 10  # a tenth of the words
+VECTOR_SIZE = 200
+OURS = "sparse codes"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A cell with its place in the figure; `start` names the dense run whose SVD it starts from."""
+
+    method: str
+    cell: Cell
+    base_size: int = DEFAULT_BASE_SIZE
+    start: str | None = None
+    after_training: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the cell."""
+        return self.cell.name
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is this project's method."""
+        return self.method == OURS
+
+
+def make_runs(
+    words: int = DEFAULT_WORDS, vocabulary_size: int = VOCABULARY_SIZE, only: tuple[str, ...] = ()
+) -> list[Run]:
+    """All runs in order, or those named by `only`; raises InputError for an unknown name."""
+    if words < 1:
+        raise InputError(f"`words` {words}: choose 1 or more")
+    runs = list(_Maker(words, vocabulary_size).runs())
+    names = [run.name for run in runs]
+    for name in only:
+        if name not in names:
+            raise InputError(f"`only` {name}: no such run; there are {', '.join(names)}")
+    return [run for run in runs if not only or run.name in only]
+
+
+@dataclass(frozen=True)
+class _Maker:
+    words: int
+    vocabulary_size: int
+
+    def runs(self) -> Iterator[Run]:
+        tall = self.vocabulary_size / VOCABULARY_SIZE  # small vocabularies, for trials, have small tables
+        yield self._dense("dense-tied", after_training=True)
+        yield self._coded("codes-b8k")
+        yield self._coded("codes-b4k", base_size=4_000)
+        yield self._coded("codes-b8k-tuned-c400", tune_codes=True, cell_size=400)
+        yield self._table("low-rank-64", "low-rank", rank=64)
+        yield self._dense("dense-tied-100", size=100)
+        yield self._adaptive("adaptive-1mb", tall, (2_000, 8_000), (200, 40, 8))
+        yield self._adaptive("adaptive-2mb", tall, (6_000, 14_000), (200, 64, 32))
+        yield self._run("kn3", "Kneser-Ney", "kn3")
+        yield self._coded("codes-b2k", base_size=2_000)
+        yield self._coded("codes-b4k-tuned-c400", base_size=4_000, tune_codes=True, cell_size=400)
+        yield self._table("low-rank-32", "low-rank", rank=32)
+        yield self._table("hashed-1mb", "hashed", num_buckets=_scaled(5_000, tall))
+        yield self._table("hashed-2mb", "hashed", num_buckets=_scaled(14_000, tall))
+        yield self._coded("codes-b16k", base_size=16_000)
+        yield self._table("quotient-1mb", "quotient", num_buckets=_scaled(5_000, tall))
+        yield self._table("quotient-2mb", "quotient", num_buckets=_scaled(14_500, tall))
+        yield self._table("quotient-sum-1mb", "quotient", num_buckets=_scaled(5_000, tall), combination="sum")
+        yield self._adaptive("adaptive-4mb", tall, (16_000,), (200, 112))
+        yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
+        yield self._table("low-rank-100", "low-rank", rank=100)
+        yield self._dense("dense-tied-50", size=50)
+        for number, (band_words, shares) in enumerate(SVD_BANDS):
+            yield self._retrained(f"svd-retrained-{number + 1}", band_words, svd_ranks(VECTOR_SIZE, shares))
+        yield self._coded("codes-b8k-e100", size=100)
+        yield self._coded("codes-b8k-e300", size=300)
+        yield self._coded("codes-b4k-e300", base_size=4_000, size=300)
+        yield self._coded("codes-b8k-c400", cell_size=400)
+        yield self._coded("codes-b8k-tuned", tune_codes=True)
+        yield self._coded("codes-b8k-n4", nonzeros=4)
+        yield self._coded("codes-b4k-n4", base_size=4_000, nonzeros=4)
+        yield self._coded("codes-b1k", base_size=1_000)
+        yield self._coded("codes-b8k-two-layers", num_layers=2)
+        yield self._coded("codes-b8k-untied", tied=False)
+        yield self._dense("dense", tied=False)
+
+    def _run(
+        self,
+        name: str,
+        method: str,
+        variant: str,
+        *,
+        size: int = VECTOR_SIZE,
+        nonzeros: int = DEFAULT_NONZEROS,
+        words: int | None = None,
+        training: dict[str, Any] | None = None,
+        **model: Any,
+    ) -> Run:
+        if size != VECTOR_SIZE:
+            training = {"embedding_start": "fitted", **(training or {})}
+            model |= {"embedding_size": size, "hidden_size": size}
+        cell = Cell(
+            name,
+            "more words",
+            method,
+            variant,
+            self.vocabulary_size,
+            words or self.words,
+            max_nonzeros=nonzeros,
+            model_changes=model,
+            training_changes=training or {},
+        )
+        return Run(method, cell)
+
+    def _dense(self, name: str, *, tied: bool = True, after_training: bool = False, **more: Any) -> Run:
+        method = "dense" if tied else "dense, untied"
+        return replace(self._run(name, method, "lstm-z", tied=tied, **more), after_training=after_training)
+
+    def _coded(
+        self, name: str, method: str = OURS, *, base_size: int = DEFAULT_BASE_SIZE, tied: bool = True, **more: Any
+    ) -> Run:
+        base_size = _scaled(base_size, self.vocabulary_size / VOCABULARY_SIZE)
+        return replace(self._run(name, method, "lstm-z-w", tied=tied, **more), base_size=base_size)
+
+    def _table(self, name: str, storage: str, method: str | None = None, **more: Any) -> Run:
+        return self._run(name, method or storage, "lstm-z", tied=True, embedding=storage, output=storage, **more)
+
+    def _adaptive(self, name: str, tall: float, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
+        words = tuple(_scaled(each, tall) for each in band_words)
+        return self._table(name, "adaptive", band_words=words, band_ranks=band_ranks)
+
+    def _retrained(self, name: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
+        words = tuple(_scaled(each, self.vocabulary_size / VOCABULARY_SIZE) for each in band_words)
+        run = self._table(
+            name,
+            "adaptive",
+            "block SVD, retrained",
+            band_words=words,
+            band_ranks=band_ranks,
+            words=max(1, self.words // RETRAINING_SHARE),
+            training={"learning_rate": 0.002},
+        )
+        return replace(run, start="dense-tied")
+
+
+def _scaled(count: int, share: float) -> int:
+    return max(1, round(count * share))

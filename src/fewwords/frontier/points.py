@@ -1,0 +1,195 @@
+"""Points of the frontier: what a trained model costs in bytes and has in perplexity, in float32 and rounded.
+
+Every byte is counted: weights, scales, codes, biases, words and header. The perplexity is that of the very numbers in
+these bytes. In float32 a number has four bytes, an index of a code too.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fewwords.corpus.token_corpus import PartName, TokenCorpus
+from fewwords.errors import InputError
+from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.evaluation.text import read_part
+from fewwords.frontier.block_svd import block_svd
+from fewwords.frontier.dense_twin import dense_model
+from fewwords.frontier.ngram_packing import pack_to
+from fewwords.frontier.ngram_pruning import removal_losses
+from fewwords.frontier.product_quantisation import quantise_products
+from fewwords.frontier.rounding import round_tables
+from fewwords.models.kneser_ney.model import KneserNey
+from fewwords.models.load import load
+from fewwords.models.model import Model, Sentence
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.matrix import all_rows
+from fewwords.models.packed.model import PackedModel
+from fewwords.models.packed.words import encode_words
+from fewwords.packing.make_parts import make_parts
+from fewwords.packing.moments import input_moments
+from fewwords.packing.pack import MOMENT_WORDS
+from fewwords.packing.recipe import LADDER, RECIPES, Recipe
+from fewwords.progress import say
+from fewwords.runtime import load as load_with_numpy
+
+DEV_WORDS, TEST_WORDS = 20_000, 200_000
+NGRAM_BUDGETS = (1e6, 2e6, 4e6, 8e6)
+# What is made of a trained dense model: columns of a sub-space, and bands of words with their ranks as shares of the size.
+PRODUCT_WIDTHS = (2, 4, 8, 20)
+SVD_BANDS: tuple[tuple[tuple[int, ...], tuple[float, ...]], ...] = (
+    ((2_000, 8_000), (1.0, 0.25, 0.05)),
+    ((5_000, 15_000), (1.0, 0.4, 0.15)),
+    ((10_000, 20_000), (1.0, 0.6, 0.3)),
+)
+SMALL_TABLES = LADDER[1]  # the encoder in 8 bits: it is small, and rounding it to 4 costs the most
+ROUNDINGS = (RECIPES[8], SMALL_TABLES, RECIPES[4])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One model of a size: `mb` are 1,000,000 bytes, `run` is the training run that it comes from."""
+
+    method: str
+    settings: dict[str, Any]
+    mb: float
+    ppl: float | None
+    dev_ppl: float | None
+    train_words: int
+    ours: bool
+    run: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The point for a JSON file."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Where points are measured, and what they are called: the perplexity of the first words of dev and of test."""
+
+    work: Path
+    method: str
+    ours: bool
+    run: str
+    test_words: int = TEST_WORDS
+    dev_words: int = DEV_WORDS
+
+    def point(self, model: Model, num_bytes: float, method: str | None = None, **settings: Any) -> Point:
+        """The point of a model."""
+        dev, test = (self._perplexity(model, *each) for each in (("dev", self.dev_words), ("test", self.test_words)))
+        found = Point(
+            method=method or self.method,
+            settings=settings,
+            mb=num_bytes / 1e6,
+            ppl=test,
+            dev_ppl=dev,
+            train_words=int(model.made_from["result"]["words"]),
+            ours=self.ours,
+            run=self.run,
+        )
+        say(f"{self.run}: {found.method} {settings}: {found.mb:.3f} MB, dev {dev:.2f}, test {test:.2f}")
+        return found
+
+    def _perplexity(self, model: Model, name: PartName, max_words: int) -> float:
+        part = TokenCorpus.open(self.work).part(name, model.num_words)
+        return part_perplexity(model, part, max_words=max_words).value
+
+    def sentences(self, model: Model) -> list[Sentence]:
+        """Sentences of train that show which errors matter."""
+        return [each.ids for each in read_part(TokenCorpus.open(self.work), "train", model.vocabulary, MOMENT_WORDS)]
+
+
+def points_of(folder: Path, measure: Measure, *, after_training: bool = False) -> list[Point]:
+    """The points of a model folder: float32, 8 bits, 4 bits with an encoder of 8, and 4 bits.
+
+    Of a Kneser-Ney model: float32, and one for each budget.
+
+    `after_training` adds what can be made of a dense model: product quantisation, and an SVD by frequency.
+    """
+    model = load(folder)
+    if isinstance(model, KneserNey):
+        return _ngram_points(model, measure)
+    if not isinstance(model, NeuralModel):
+        raise InputError(f"{folder}: no neural and no Kneser-Ney model; name another folder")
+    points = [measure.point(model, float_bytes(model), bits=32)]
+    for recipe in ROUNDINGS:
+        if model.network.settings.is_plain:
+            rounded, num_bytes = _packed(folder, recipe, measure.sentences(model))
+        else:
+            weights, num_bytes = round_tables(model, recipe, measure.sentences(model))
+            rounded = dense_model(model, weights)
+        points.append(measure.point(rounded, num_bytes, **_bits(recipe)))
+    return [*points, *(_compressed_points(model, measure) if after_training else [])]
+
+
+def _bits(recipe: Recipe) -> dict[str, Any]:
+    return {"bits": recipe.tables, "encoder_bits": recipe.encoder}
+
+
+def float_bytes(model: NeuralModel) -> int:
+    """Four bytes a number, without the normaliser, which is for training only, and the words."""
+    numbers = model.memory.total - model.memory.normaliser
+    return 4 * numbers + sum(int(array.nbytes) for array in encode_words(model.vocabulary).values())
+
+
+def _packed(folder: Path, recipe: Recipe, sentences: list[Sentence]) -> tuple[NeuralModel, int]:
+    """A packed model in PyTorch, and the bytes of its file, as `pack` writes it but without a card."""
+    original = load_with_numpy(folder)
+    parts = make_parts(original, recipe, input_moments(original.network, sentences))
+    num_bytes = len(parts.to_bytes(rules=original.rules, card="", made_from={}))
+    return in_pytorch(replace(original, network=parts.network(), num_normaliser=0)), num_bytes
+
+
+@torch.no_grad()
+def in_pytorch(packed: PackedModel) -> NeuralModel:
+    """The model of a packed file with its numbers in PyTorch, which normalises faster than numpy."""
+    network = packed.network
+    settings, names = network.settings, {"dense": "weight", "coded": "base"}
+    found = LanguageModel(settings, network.num_words, packed.codes).eval()
+    weights = {f"encoder.{name}": weight for name, weight in network.encoder.weights.items()}
+    weights[f"embedding.{names[settings.embedding]}"] = all_rows(network.embedding)
+    weights[f"output.{names[settings.output]}"] = all_rows(network.output)
+    weights["output.bias"] = network.bias
+    state = found.state_dict()
+    for name, weight in weights.items():
+        state[name].copy_(torch.tensor(weight))
+    return NeuralModel(found, packed.vocabulary, packed.codes, packed.rules, packed.made_from)
+
+
+def _ngram_points(model: KneserNey, measure: Measure) -> list[Point]:
+    points = [measure.point(model, model.size.num_bytes, bits=32)]
+    losses = removal_losses(model.trie, model.vocabulary.counts)
+    for budget in NGRAM_BUDGETS:
+        packed = pack_to(model, budget, losses)
+        ngrams = list(packed.model.trie.sizes)
+        points.append(measure.point(packed.model, packed.num_bytes, bits=8, ngrams=ngrams))
+    return points
+
+
+def _compressed_points(model: NeuralModel, measure: Measure) -> list[Point]:
+    points, sentences, size = [], measure.sentences(model), model.network.settings.embedding_size
+    for width in PRODUCT_WIDTHS:
+        if size % width == 0 and model.network.settings.hidden_size % width == 0:
+            weights, num_bytes = quantise_products(model, width, SMALL_TABLES, sentences)
+            found = dense_model(model, weights)
+            settings = {"width": width, "bits": 8, "encoder_bits": SMALL_TABLES.encoder}
+            points.append(measure.point(found, num_bytes, "product quantisation", **settings))
+    for words, shares in SVD_BANDS:
+        if sum(words) >= model.num_words:
+            continue
+        ranks = svd_ranks(size, shares)
+        smaller = block_svd(model, words, ranks)
+        for recipe in ROUNDINGS:
+            weights, num_bytes = round_tables(smaller, recipe, sentences)
+            bands = {"band_words": list(words), "band_ranks": list(ranks)}
+            found = dense_model(smaller, weights)
+            points.append(measure.point(found, num_bytes, "block SVD", **bands, **_bits(recipe)))
+    return points
+
+
+def svd_ranks(size: int, shares: tuple[float, ...]) -> tuple[int, ...]:
+    """Ranks of bands from their shares of the size."""
+    return tuple(max(1, round(share * size)) for share in shares)

@@ -1,0 +1,144 @@
+"""The report of the frontier: `frontier.json` (all points), `frontier.md`, the figure, and a block for a README.
+
+The best of each size is chosen by dev; what is told is test. A method's line has its lower envelope: the points with no other
+of the method that is both smaller and better.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from fewwords.errors import InputError
+from fewwords.frontier.figure import draw_frontier
+from fewwords.frontier.points import Point
+from fewwords.paper.report.markdown import markdown_table, put_between
+from fewwords.paper.tables.table import Table, Value
+from fewwords.readable import quantity
+from fewwords.store.files import atomic_write, write_json
+
+SIZES = (1, 2, 4, 8)
+MARKS = ("<!-- frontier -->", "<!-- /frontier -->")
+
+
+@dataclass(frozen=True)
+class Best:
+    """Of the models of at most `mb` megabytes, ours and the rival with the lowest dev perplexity, where there are any."""
+
+    mb: float
+    ours: Point | None
+    rival: Point | None
+
+    @property
+    def lead(self) -> float | None:
+        """By how many percent our test perplexity is below the rival's."""
+        if self.ours is None or self.rival is None or self.ours.ppl is None or self.rival.ppl is None:
+            return None
+        return 100 * (1 - self.ours.ppl / self.rival.ppl)
+
+
+def best_at(points: Sequence[Point], mb: float) -> Best:
+    """The best models of at most `mb` megabytes."""
+    small = [point for point in points if point.mb <= mb and point.dev_ppl is not None]
+    ours, rival = (
+        min((point for point in small if point.ours == side), key=lambda point: point.dev_ppl or 0, default=None)
+        for side in (True, False)
+    )
+    return Best(mb, ours, rival)
+
+
+def envelope(points: Sequence[Point]) -> list[Point]:
+    """The points, from small to large, that no smaller one is as good as, on dev."""
+    found: list[Point] = []
+    for point in sorted(points, key=lambda each: (each.mb, each.dev_ppl or 0)):
+        if point.dev_ppl is not None and (not found or point.dev_ppl < (found[-1].dev_ppl or 0)):
+            found.append(point)
+    return found
+
+
+def lines(points: Sequence[Point]) -> dict[str, list[Point]]:
+    """The envelope of each method, ours first."""
+    ordered = sorted(points, key=lambda point: (not point.ours, point.method))
+    return {method: envelope(list(group)) for method, group in groupby(ordered, key=lambda point: point.method)}
+
+
+def best_table(points: Sequence[Point]) -> Table:
+    """The best at each size, ours and the best rival."""
+    rows: list[list[Value | str]] = []
+    for each in (best_at(points, mb) for mb in SIZES):
+        lead = "" if each.lead is None else f"{each.lead:+.1f} %"
+        rows.append([f"{each.mb:g} MB", _told(each.ours), _told(each.rival), lead])
+    title = "The best model at a size"
+    return Table("best", title, ("at most", "sparse codes", "best rival", "lower by"), rows)
+
+
+def _told(point: Point | None) -> Value:
+    if point is None or point.ppl is None:
+        return Value("none")
+    return Value(f"{point.ppl:.1f}", f"{point.run}, {_bits(point)}, {point.mb:.2f} MB")
+
+
+def all_table(points: Sequence[Point]) -> Table:
+    """Every point, by size."""
+    rows = [
+        [point.run, point.method, _bits(point), f"{point.mb:.3f}", _figure(point.dev_ppl), _figure(point.ppl)]
+        for point in sorted(points, key=lambda each: each.mb)
+    ]
+    return Table("all", "All models", ("run", "method", "stored in", "MB", "dev perplexity", "test perplexity"), rows)
+
+
+def _bits(point: Point) -> str:
+    settings = point.settings
+    known = ("bits", "encoder_bits", "ngrams")
+    more = ", ".join(f"{name} {value}" for name, value in settings.items() if name not in known)
+    bits = "float32" if settings.get("bits") == 32 else f"{settings.get('bits')} bits"
+    if settings.get("encoder_bits", settings.get("bits")) != settings.get("bits"):
+        bits += f" (encoder {settings['encoder_bits']})"
+    return f"{bits}, {more}" if more else bits
+
+
+def _figure(value: float | None) -> str:
+    return "none" if value is None else f"{value:.2f}"
+
+
+def write_frontier(points: Sequence[Point], results: Path, readme: Path | None = None) -> Table:
+    """Write the report of the points into the folder `results`, and the block between its marks into `readme`."""
+    if not points:
+        raise InputError("no run of the frontier is done yet; run the plan first")
+    results.mkdir(parents=True, exist_ok=True)
+    write_json(results / "frontier.json", [point.to_json() for point in points])
+    draw_frontier(lines(points), results / "figures")
+    best = best_table(points)
+    block = f"{_says(points)}\n\n{markdown_table(best)}"
+    parts = [
+        "# The frontier: perplexity against megabytes",
+        "Written by `fewwords frontier --report`; do not edit.",
+        block,
+    ]
+    parts += ["![Perplexity against megabytes](figures/frontier.svg)", f"## {all_table(points).title}"]
+    with atomic_write(results / "frontier.md") as file:
+        file.write(("\n\n".join([*parts, markdown_table(all_table(points))]) + "\n").encode())
+    if readme is not None:
+        figure = f"![Perplexity against megabytes](results/figures/frontier.svg)\n\n{block}"
+        text = put_between(readme.read_text(encoding="utf-8"), MARKS, figure)
+        with atomic_write(readme) as file:
+            file.write(text.encode())
+    return best
+
+
+def _says(points: Sequence[Point]) -> str:
+    """What was trained and counted, and where this method is ahead or behind."""
+    words = max(point.train_words for point in points)
+    leads = [each for each in (best_at(points, mb) for mb in SIZES) if each.lead is not None]
+    ahead = [f"{each.mb:g} MB" for each in leads if (each.lead or 0) > 0]
+    behind = [f"{each.mb:g} MB" for each in leads if (each.lead or 0) <= 0]
+    told = f"Models of {quantity(words)} words, every byte counted, chosen on dev and measured on test."
+    if ahead:
+        told += f" Sparse codes have the lowest perplexity at {_list(ahead)}."
+    if behind:
+        told += f" A rival is as good or better at {_list(behind)}."
+    return told
+
+
+def _list(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

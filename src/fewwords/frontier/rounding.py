@@ -1,0 +1,132 @@
+"""Models with word tables in 8 or 4 bits: the parts of a file as the packer would write them, and the rounded weights.
+
+Quantiser, scales, vocabulary, biases, encoder and container are those of `packing/`, so that a byte is a byte for every
+method. Matrices that a word's row goes through (projections, quotients) are few and matter for all words: they always have
+8 bits. Weights of single words (hashed tables) are stored as biases are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fewwords.frontier.dense_twin import dense_weights, numpy_twin
+from fewwords.layers.tables.adaptive import AdaptiveTable
+from fewwords.layers.tables.hashed import HashedTable
+from fewwords.layers.tables.layers import TableEmbedding, TableOutput
+from fewwords.layers.tables.low_rank import LowRankTable
+from fewwords.layers.tables.quotient import QuotientTable
+from fewwords.layers.tables.word_table import WordTable
+from fewwords.models.model import Sentence
+from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.file import PackedParts
+from fewwords.models.packed.matrix import Floats, all_rows
+from fewwords.models.packed.parts import Part, Reader, matrix_part, read_matrix, read_vector, vector_part
+from fewwords.models.packed.words import encode_words
+from fewwords.packing.moments import input_moments
+from fewwords.packing.quantise import Moments, quantise_matrix
+from fewwords.packing.recipe import ENCODER_BIASES, Recipe
+from fewwords.vocabulary import NUM_SPECIAL
+
+SHARED_BITS = 8
+
+
+@dataclass
+class Rounding:
+    """Parts of a file, filled one by one; each call returns the numbers that a reader of the file would get."""
+
+    parts: dict[str, Part] = field(default_factory=dict)
+
+    def matrix(self, name: str, values: Floats, bits: int, moments: Moments | None = None) -> Floats:
+        """A matrix [rows, columns] of weights."""
+        self.parts[name] = matrix_part(*quantise_matrix(values, bits, moments), bits)
+        return all_rows(read_matrix(self._reader(name), (values.shape[0], values.shape[1])))
+
+    def vector(self, name: str, values: Floats, bits: int, num_special: int = 0) -> Floats:
+        """A list of numbers."""
+        self.parts[name] = vector_part(values, bits, num_special)
+        return read_vector(self._reader(name), len(values), num_special)
+
+    def _reader(self, name: str) -> Reader:
+        arrays, facts = self.parts[name]
+        return Reader({f"{name}.{key}": array for key, array in arrays.items()}, facts, name)
+
+    def rest(
+        self, model: NeuralModel, weights: Mapping[str, Floats], recipe: Recipe, moments: Mapping[str, Moments]
+    ) -> dict[str, Floats]:
+        """Words, encoder and biases of a model with the dense `weights`; returns the rounded ones."""
+        self.parts["words"] = (dict(encode_words(model.vocabulary)), {})
+        found = {"output.bias": self.vector("bias", weights["output.bias"], recipe.biases, NUM_SPECIAL)}
+        for name, weight in weights.items():
+            if not name.startswith("encoder."):
+                continue
+            if weight.ndim == 1:
+                found[name] = self.vector(name, weight, ENCODER_BIASES)
+            else:
+                flat = weight.reshape(-1, weight.shape[-1])
+                found[name] = self.matrix(name, flat, recipe.encoder, moments.get(name)).reshape(weight.shape)
+        return found
+
+    def num_bytes(self, model: NeuralModel) -> int:
+        """The size of the whole file."""
+        packed = PackedParts(model.network.settings, model.num_words, self.parts)
+        return len(packed.to_bytes(rules=model.rules, card="", made_from={}))
+
+
+def round_tables(model: NeuralModel, recipe: Recipe, sentences: list[Sentence]) -> tuple[dict[str, Floats], int]:
+    """The dense weights of a model whose word tables and all else are rounded, and the bytes of its file.
+
+    `sentences` show which errors matter, as for `pack`.
+    """
+    weights = dense_weights(model)
+    moments = input_moments(numpy_twin(model, weights), sentences)
+    rounding = Rounding()
+    found = rounding.rest(model, weights, recipe, moments)
+    network = model.network
+    for name, layer in (("embedding", network.embedding), ("output", network.output)):
+        if name == "output" and network.settings.tied:
+            continue
+        if isinstance(layer, (TableEmbedding, TableOutput)):
+            rows = _round_table(rounding, name, layer.table, recipe, moments.get(name))
+        else:
+            rows = rounding.matrix(name, weights[f"{name}.weight"], recipe.tables, moments.get(name))
+        found[f"{name}.weight"] = rows
+    return found, rounding.num_bytes(model)
+
+
+def _round_table(rounding: Rounding, name: str, table: WordTable, recipe: Recipe, moments: Moments | None) -> Floats:
+    """The rows [num_words, size] of a table with rounded numbers; `moments` are those of what the rows meet."""
+    numbers = {key: parameter.detach().numpy() for key, parameter in table.named_parameters()}
+    if isinstance(table, AdaptiveTable):
+        bands = enumerate(band for _, _, band in table.spans)
+        return np.concatenate(
+            [_round_table(rounding, f"{name}.{number}", band, recipe, moments) for number, band in bands]
+        )
+    if isinstance(table, LowRankTable):
+        if "projection" not in numbers:
+            return rounding.matrix(name, numbers["factors"], recipe.tables, moments)
+        projection = rounding.matrix(f"{name}.projection", numbers["projection"], SHARED_BITS)
+        seen = None if moments is None else projection @ moments @ projection.T
+        factors: Floats = rounding.matrix(name, numbers["factors"], recipe.tables, seen) @ projection
+        return factors
+    if isinstance(table, HashedTable):
+        rounded = {"buckets": rounding.matrix(name, numbers["buckets"], recipe.tables, moments)}
+        flat = rounding.vector(f"{name}.weights", numbers["weights"].reshape(-1), recipe.biases)
+        rounded["weights"] = flat.reshape(numbers["weights"].shape)
+    elif isinstance(table, QuotientTable):
+        rounded = {"remainders": rounding.matrix(name, numbers["remainders"], recipe.tables, moments)}
+        rounded["quotients"] = rounding.matrix(f"{name}.quotients", numbers["quotients"], SHARED_BITS)
+    else:
+        raise TypeError(f"{type(table).__name__}: no way to round it")
+    return _rows_with(table, rounded)
+
+
+def _rows_with(table: WordTable, numbers: Mapping[str, Floats]) -> Floats:
+    """All rows of a table with other numbers."""
+    import torch
+
+    tensors = {name: torch.from_numpy(each) for name, each in numbers.items()}
+    with torch.no_grad():
+        ids = torch.arange(table.num_words)
+        rows: Floats = torch.func.functional_call(table, tensors, (ids,)).numpy()
+    return rows

@@ -1,0 +1,122 @@
+"""Run the plan of the frontier: train each model that is not there, and record its points.
+
+Writes `frontier/` of a work folder: `models/NAME`, `points/NAME.json`, written when a run is finished, and `logs/NAME.log`.
+A run with points is done; one without continues from its checkpoint.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from fewwords.cores import available_cores
+from fewwords.corpus.token_corpus import TokenCorpus
+from fewwords.errors import InputError
+from fewwords.frontier.block_svd import block_svd
+from fewwords.frontier.plan import Run
+from fewwords.frontier.points import TEST_WORDS, Measure, Point, points_of
+from fewwords.models.load import load
+from fewwords.models.neural.folder import save_neural
+from fewwords.models.neural.model import NeuralModel
+from fewwords.paper.cells import codes_file, train_cell
+from fewwords.paper.tasks import Task, TaskRunner
+from fewwords.store.files import read_json, write_json
+from fewwords.store.locks import lock_folder
+from fewwords.store.typed import describe
+from fewwords.training.checkpoint import remove_checkpoints
+from fewwords.training.process import prepare_process
+
+FORMAT = "fewwords frontier 1"
+
+
+def frontier_folder(work: Path) -> Path:
+    """Where everything of the frontier is."""
+    return work / "frontier"
+
+
+def _model_folder(work: Path, name: str) -> Path:
+    return frontier_folder(work) / "models" / name
+
+
+def points_path(work: Path, run: Run) -> Path:
+    """The points of a finished run."""
+    return frontier_folder(work) / "points" / f"{run.name}.json"
+
+
+def read_points(path: Path) -> list[Point] | None:
+    """The points in a file; None if it is not there. Raises InputError for a damaged one."""
+    if not path.is_file():
+        return None
+    found = describe(read_json(path), path, _Points, FORMAT, "the points of a run", "remove it to run it again")
+    return list(found.points)
+
+
+def run_frontier(
+    work: Path, runs: Sequence[Run], *, jobs: int = 1, threads: int | None = None, test_words: int = TEST_WORDS
+) -> dict[str, str]:
+    """Do all runs without points, `jobs` at a time; returns the errors by name of run.
+
+    As always with spawned processes, a script must call this under `if __name__ == "__main__"`.
+    """
+    if jobs < 1 or test_words < 1:
+        raise InputError("`jobs` and `test_words`: choose 1 or more")
+    TokenCorpus.open(work)
+    folder = frontier_folder(work)
+    share = threads or max(1, available_cores() // jobs)
+    with lock_folder(folder, "frontier"):
+        tasks = [
+            Task(
+                run.name,
+                partial(do_run, work, run, threads=share, test_words=test_words),
+                partial(codes_file, work, run.cell, run.base_size),  # no two runs make the same codes
+            )
+            for run in runs
+            if read_points(points_path(work, run)) is None
+        ]
+        return TaskRunner("frontier", tasks, folder / "logs", jobs).run()
+
+
+def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int = TEST_WORDS) -> list[Point]:
+    """Train the model of a run unless it is there, measure its points and record them."""
+    known = read_points(points_path(work, run))
+    if known is not None:
+        return known
+    prepare_process(threads)
+    folder = _model_folder(work, run.name)
+    if not (folder / "model.json").exists():
+        start = None if run.start is None else _svd_start(work, run)
+        train_cell(work, run.cell, folder, base_size=run.base_size, threads=threads, start_folder=start)
+    measure = Measure(work, run.method, run.ours, run.name, test_words)
+    points = points_of(folder, measure, after_training=run.after_training)
+    if run.start is not None:
+        before = int(load(_model_folder(work, run.start)).made_from["result"]["words"])
+        points = [replace(point, train_words=before + point.train_words) for point in points]
+    path = points_path(work, run)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"format": FORMAT, "points": [point.to_json() for point in points]})
+    remove_checkpoints(folder)
+    return points
+
+
+def _svd_start(work: Path, run: Run) -> Path:
+    """The folder of the SVD of a trained dense model, made if it is not there."""
+    dense, folder = (_model_folder(work, name) for name in (str(run.start), f"{run.name}-start"))
+    if not (dense / "model.json").exists():
+        raise InputError(f"{dense}: {run.name} starts from this model, which is not trained yet; run {run.start} first")
+    if not (folder / "model.json").exists():
+        model, changes = load(dense), run.cell.model_changes
+        assert isinstance(model, NeuralModel)
+        save_neural(folder, block_svd(model, changes["band_words"], changes["band_ranks"]), "")
+    return folder
+
+
+@dataclass(frozen=True)
+class _Points:
+    """A file of points."""
+
+    points: tuple[Point, ...]
+
+
+def finished_points(work: Path, runs: Sequence[Run]) -> list[Point]:
+    """The points of all finished runs, in the order of the plan."""
+    return [point for run in runs for point in read_points(points_path(work, run)) or []]

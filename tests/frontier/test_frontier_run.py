@@ -1,0 +1,148 @@
+"""The plan, runs from training to points on a tiny corpus, and the report of points."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fewwords.corpus import Settings, TokenCorpus, prepare
+from fewwords.errors import InputError
+from fewwords.evaluation.perplexity import part_perplexity
+from fewwords.frontier.plan import Run, make_runs
+from fewwords.frontier.points import Point
+from fewwords.frontier.report import best_at, envelope, write_frontier
+from fewwords.frontier.run import do_run, finished_points, frontier_folder, points_path, read_points, run_frontier
+from fewwords.models.load import load
+from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.packing.pack import pack
+from fewwords.vectors.word_vectors import WordVectors
+
+SIZE = 120
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("frontier")
+    chance = random.Random(5)
+    lines = (" ".join(f"w{int(900 * chance.random() ** 4)}" for _ in range(6)) for _ in range(900))
+    (folder / "text.txt").write_text("\n".join(lines))
+    prepare(
+        [str(folder / "text.txt")], folder / "work", settings=Settings(tokenized=True), dev_words=300, test_words=300
+    )
+    vocabulary = TokenCorpus.open(folder / "work").vocabulary()
+    values = np.random.default_rng(1).normal(size=(len(vocabulary), 200)).astype(np.float32)
+    values[:3] = 0
+    WordVectors(values, values.any(axis=1), vocabulary.fingerprint).save(folder / "work")
+    return folder / "work"
+
+
+def run_of(name: str) -> Run:
+    (found,) = make_runs(2_000, SIZE, (name,))
+    return found
+
+
+def test_every_run_of_the_plan_has_settings_that_can_be_trained() -> None:
+    runs = make_runs()
+    assert len({run.name for run in runs}) == len(runs)
+    assert [run.name for run in runs][:2] == ["dense-tied", "codes-b8k"]
+    for run in runs:
+        if run.cell.variant in VARIANTS:
+            settings_of(run.cell.variant, **run.cell.model_changes)
+    methods = {run.method for run in runs}
+    assert {"dense", "low-rank", "hashed", "quotient", "adaptive", "nearest base word", "Kneser-Ney"} <= methods
+    assert all(run.ours == run.name.startswith("codes-b") for run in runs)
+    with pytest.raises(InputError, match="no such run; there are dense-tied, "):
+        make_runs(only=("no",))
+
+
+@pytest.mark.parametrize("name", ["codes-b8k", "low-rank-32", "dense-tied-100", "kn3"])
+def test_a_run_ends_in_points_whose_perplexity_is_that_of_the_model(work: Path, name: str) -> None:
+    run = run_of(name)
+    points = do_run(work, run, threads=1, test_words=200)
+    model = load(frontier_folder(work) / "models" / name)
+    test = TokenCorpus.open(work).part("test", SIZE)
+    assert points[0].ppl == part_perplexity(model, test, max_words=200).value
+    assert points[0].train_words == pytest.approx(2_000, abs=20)
+    assert [point.settings["bits"] for point in points[:4]] == ([32, 8, 8, 8] if name == "kn3" else [32, 8, 4, 4])
+    assert points[1].mb < points[0].mb or name == "kn3"
+    assert all(point.ppl == pytest.approx(points[0].ppl, rel=0.3) for point in points)
+    assert read_points(points_path(work, run)) == points
+    assert do_run(work, run) == points  # it is not done again
+    assert not (frontier_folder(work) / "models" / name / "checkpoint").exists()
+
+
+def test_the_bytes_of_ours_are_those_of_the_packer(work: Path, tmp_path: Path) -> None:
+    points = do_run(work, run_of("codes-b8k"), threads=1, test_words=200)
+    for bits, point in ((8, points[1]), (4, points[3])):
+        folder = frontier_folder(work) / "models" / "codes-b8k"
+        packed = pack(folder, tmp_path / f"{bits}.few", bits=bits, work=work)
+        told = (folder / "README.md").stat().st_size  # the card, and what it was made from
+        assert 0 < packed.num_bytes - 1e6 * point.mb < told + 1_000
+        assert part_perplexity(load(packed.path), TokenCorpus.open(work).part("test", SIZE), max_words=200).value == (
+            pytest.approx(point.ppl, rel=1e-4)
+        )
+
+
+def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:
+    run = run_of("svd-retrained-1")
+    with pytest.raises(InputError, match="run dense-tied first"):
+        do_run(work, run, threads=1, test_words=200)
+    dense = do_run(work, run_of("dense-tied"), threads=1, test_words=200)
+    assert {point.method for point in dense} == {"dense", "product quantisation"}  # the SVD's bands need more words
+    points = do_run(work, run, threads=1, test_words=200)
+    assert {point.method for point in points} == {"block SVD, retrained"}
+    assert points[0].ppl == pytest.approx(dense[0].ppl, rel=0.1)
+    assert points[0].train_words == dense[0].train_words + pytest.approx(200, abs=20)
+
+
+def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
+    runs = [run_of("hashed-1mb"), run_of("svd-retrained-2")]
+    (frontier_folder(work) / "models" / "dense-tied").rename(work / "elsewhere")
+    failures = run_frontier(work, runs, threads=1, test_words=200)
+    assert list(failures) == ["svd-retrained-2"]
+    assert len(finished_points(work, runs)) == 4
+
+
+def point(method: str, mb: float, ppl: float, dev: float | None = None, ours: bool = False) -> Point:
+    return Point(
+        method=method,
+        settings={"bits": 4},
+        mb=mb,
+        ppl=ppl,
+        dev_ppl=ppl if dev is None else dev,
+        train_words=5,
+        ours=ours,
+        run=f"{method}-{mb}",
+    )
+
+
+def test_dev_chooses_and_test_is_told() -> None:
+    points = [point("a", 0.9, 100, dev=90), point("b", 0.8, 95, dev=91), point("codes", 1, 80, ours=True)]
+    points.append(point("b", 1.5, 60))
+    best = best_at(points, 1)
+    assert (best.rival, best.ours) == (points[0], points[2])
+    assert best.lead == pytest.approx(20)
+    assert best_at(points, 0.5).lead is None
+    assert envelope([point("a", 1, 9), point("a", 2, 10), point("a", 3, 8)]) == [point("a", 1, 9), point("a", 3, 8)]
+
+
+def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Path) -> None:
+    points = [point("dense", 0.9, 100), point("codes", 0.8, 90, ours=True), point("dense", 1.9, 70)]
+    readme = tmp_path / "README.md"
+    readme.write_text("A\n<!-- frontier -->\nold\n<!-- /frontier -->\nB\n")
+    write_frontier(points, tmp_path / "results", readme)
+    written = json.loads((tmp_path / "results" / "frontier.json").read_text())
+    keys = {"method", "settings", "mb", "ppl", "dev_ppl", "train_words", "ours", "run"}
+    assert [each["ppl"] for each in written] == [100, 90, 70]
+    assert all(set(each) == keys for each in written)
+    told = (tmp_path / "results" / "frontier.md").read_text()
+    assert "lowest perplexity at 1 MB." in told
+    assert "as good or better at 2 MB, 4 MB and 8 MB." in told
+    assert "+10.0 %" in told
+    assert (tmp_path / "results" / "figures" / "frontier.svg").stat().st_size > 1_000
+    assert readme.read_text().startswith("A\n<!-- frontier -->\n![")
+    assert "old" not in readme.read_text()
+    with pytest.raises(InputError, match="run the plan first"):
+        write_frontier([], tmp_path)
