@@ -28,9 +28,9 @@ from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.matrix import all_rows
 from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.words import encode_words
+from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.make_parts import make_parts
-from fewwords.packing.moments import input_moments
-from fewwords.packing.pack import MOMENT_WORDS
+from fewwords.packing.pack import INPUT_WORDS
 from fewwords.packing.recipe import LADDER, RECIPES, Recipe
 from fewwords.progress import say
 from fewwords.runtime import load as load_with_numpy
@@ -99,7 +99,7 @@ class Measure:
 
     def sentences(self, model: Model) -> list[Sentence]:
         """Sentences of train that show which errors matter."""
-        return [each.ids for each in read_part(TokenCorpus.open(self.work), "train", model.vocabulary, MOMENT_WORDS)]
+        return [each.ids for each in read_part(TokenCorpus.open(self.work), "train", model.vocabulary, INPUT_WORDS)]
 
 
 def points_of(folder: Path, measure: Measure, *, after_training: bool = False) -> list[Point]:
@@ -138,7 +138,7 @@ def float_bytes(model: NeuralModel) -> int:
 def _packed(folder: Path, recipe: Recipe, sentences: list[Sentence]) -> tuple[NeuralModel, int]:
     """A packed model in PyTorch, and the bytes of its file, as `pack` writes it but without a card."""
     original = load_with_numpy(folder)
-    parts = make_parts(original, recipe, input_moments(original.network, sentences))
+    parts = make_parts(original, recipe, encoder_inputs(original.network, sentences))
     num_bytes = len(parts.to_bytes(rules=original.rules, card="", made_from={}))
     return in_pytorch(replace(original, network=parts.network(), num_normaliser=0)), num_bytes
 

@@ -13,7 +13,7 @@ from fewwords.frontier.rounding import SHARED_BITS, Rounding
 from fewwords.models.model import Sentence
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.matrix import Floats
-from fewwords.packing.moments import input_moments
+from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.recipe import Recipe
 
 NUM_CENTROIDS = 256
@@ -29,8 +29,7 @@ def quantise_products(
     """The dense weights of a dense model after product quantisation, and the bytes of its file; `width` divides its sizes."""
     weights = dense_weights(model)
     rounding = Rounding()
-    moments = input_moments(numpy_twin(model, weights), sentences)
-    found = rounding.rest(model, weights, recipe, moments)
+    found = rounding.rest(model, weights, recipe, encoder_inputs(numpy_twin(model, weights), sentences))
     importance = np.sqrt(np.maximum(model.vocabulary.counts, 1))
     for name in ("embedding", "output"):
         if f"{name}.weight" not in weights:

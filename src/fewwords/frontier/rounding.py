@@ -23,9 +23,10 @@ from fewwords.models.packed.file import PackedParts
 from fewwords.models.packed.matrix import Floats, all_rows
 from fewwords.models.packed.parts import Part, Reader, matrix_part, read_matrix, read_vector, vector_part
 from fewwords.models.packed.words import encode_words
-from fewwords.packing.moments import input_moments
-from fewwords.packing.quantise import Moments, quantise_matrix
-from fewwords.packing.recipe import ENCODER_BIASES, Recipe
+from fewwords.packing.inputs import encoder_inputs
+from fewwords.packing.make_parts import encoder_parts, table_parts
+from fewwords.packing.quantise import quantise_matrix
+from fewwords.packing.recipe import Recipe
 from fewwords.vocabulary import NUM_SPECIAL
 
 SHARED_BITS = 8
@@ -37,34 +38,47 @@ class Rounding:
 
     parts: dict[str, Part] = field(default_factory=dict)
 
-    def matrix(self, name: str, values: Floats, bits: int, moments: Moments | None = None) -> Floats:
+    def matrix(self, name: str, values: Floats, bits: int) -> Floats:
         """A matrix [rows, columns] of weights."""
-        self.parts[name] = matrix_part(*quantise_matrix(values, bits, moments), bits)
-        return all_rows(read_matrix(self._reader(name), (values.shape[0], values.shape[1])))
+        self.parts[name] = matrix_part(*quantise_matrix(values, bits), bits)
+        return self._matrix(name, values.shape)
+
+    def table(self, name: str, values: Floats, recipe: Recipe) -> Floats:
+        """A matrix whose rows are words by rank: the most frequent may have more bits."""
+        found = table_parts(name, values, recipe)
+        self.parts |= found
+        num_head = found[f"{name}.head"][1]["rows"] if f"{name}.head" in found else 0
+        head = [self._matrix(f"{name}.head", (num_head, values.shape[1]))] if num_head else []
+        return np.concatenate([*head, self._matrix(name, (len(values) - num_head, values.shape[1]))])
 
     def vector(self, name: str, values: Floats, bits: int, num_special: int = 0) -> Floats:
         """A list of numbers."""
         self.parts[name] = vector_part(values, bits, num_special)
         return read_vector(self._reader(name), len(values), num_special)
 
+    def _matrix(self, name: str, shape: tuple[int, ...]) -> Floats:
+        return all_rows(read_matrix(self._reader(name), (shape[0], shape[1])))
+
     def _reader(self, name: str) -> Reader:
         arrays, facts = self.parts[name]
         return Reader({f"{name}.{key}": array for key, array in arrays.items()}, facts, name)
 
     def rest(
-        self, model: NeuralModel, weights: Mapping[str, Floats], recipe: Recipe, moments: Mapping[str, Moments]
+        self, model: NeuralModel, weights: Mapping[str, Floats], recipe: Recipe, inputs: Mapping[str, Floats]
     ) -> dict[str, Floats]:
         """Words, encoder and biases of a model with the dense `weights`; returns the rounded ones."""
         self.parts["words"] = (dict(encode_words(model.vocabulary)), {})
         found = {"output.bias": self.vector("bias", weights["output.bias"], recipe.biases, NUM_SPECIAL)}
-        for name, weight in weights.items():
-            if not name.startswith("encoder."):
-                continue
+        encoder = {name: weight for name, weight in weights.items() if name.startswith("encoder.")}
+        short = {name.removeprefix("encoder."): weight for name, weight in encoder.items()}
+        self.parts |= encoder_parts(short, recipe, inputs)
+        for name, weight in encoder.items():
             if weight.ndim == 1:
-                found[name] = self.vector(name, weight, ENCODER_BIASES)
+                found[name] = read_vector(self._reader(name), len(weight))
             else:
-                flat = weight.reshape(-1, weight.shape[-1])
-                found[name] = self.matrix(name, flat, recipe.encoder, moments.get(name)).reshape(weight.shape)
+                found[name] = self._matrix(name, (weight.size // weight.shape[-1], weight.shape[-1])).reshape(
+                    weight.shape
+                )
         return found
 
     def num_bytes(self, model: NeuralModel) -> int:
@@ -79,42 +93,38 @@ def round_tables(model: NeuralModel, recipe: Recipe, sentences: list[Sentence]) 
     `sentences` show which errors matter, as for `pack`.
     """
     weights = dense_weights(model)
-    moments = input_moments(numpy_twin(model, weights), sentences)
     rounding = Rounding()
-    found = rounding.rest(model, weights, recipe, moments)
+    found = rounding.rest(model, weights, recipe, encoder_inputs(numpy_twin(model, weights), sentences))
     network = model.network
     for name, layer in (("embedding", network.embedding), ("output", network.output)):
         if name == "output" and network.settings.tied:
             continue
         if isinstance(layer, (TableEmbedding, TableOutput)):
-            rows = _round_table(rounding, name, layer.table, recipe, moments.get(name))
+            rows = _round_table(rounding, name, layer.table, recipe)
         else:
-            rows = rounding.matrix(name, weights[f"{name}.weight"], recipe.tables, moments.get(name))
+            rows = rounding.table(name, weights[f"{name}.weight"], recipe)
         found[f"{name}.weight"] = rows
     return found, rounding.num_bytes(model)
 
 
-def _round_table(rounding: Rounding, name: str, table: WordTable, recipe: Recipe, moments: Moments | None) -> Floats:
-    """The rows [num_words, size] of a table with rounded numbers; `moments` are those of what the rows meet."""
+def _round_table(rounding: Rounding, name: str, table: WordTable, recipe: Recipe) -> Floats:
+    """The rows [num_words, size] of a table with rounded numbers."""
     numbers = {key: parameter.detach().numpy() for key, parameter in table.named_parameters()}
     if isinstance(table, AdaptiveTable):
         bands = enumerate(band for _, _, band in table.spans)
-        return np.concatenate(
-            [_round_table(rounding, f"{name}.{number}", band, recipe, moments) for number, band in bands]
-        )
+        return np.concatenate([_round_table(rounding, f"{name}.{number}", band, recipe) for number, band in bands])
     if isinstance(table, LowRankTable):
         if "projection" not in numbers:
-            return rounding.matrix(name, numbers["factors"], recipe.tables, moments)
+            return rounding.table(name, numbers["factors"], recipe)
         projection = rounding.matrix(f"{name}.projection", numbers["projection"], SHARED_BITS)
-        seen = None if moments is None else projection @ moments @ projection.T
-        factors: Floats = rounding.matrix(name, numbers["factors"], recipe.tables, seen) @ projection
+        factors: Floats = rounding.table(name, numbers["factors"], recipe) @ projection
         return factors
     if isinstance(table, HashedTable):
-        rounded = {"buckets": rounding.matrix(name, numbers["buckets"], recipe.tables, moments)}
+        rounded = {"buckets": rounding.matrix(name, numbers["buckets"], recipe.tables)}
         flat = rounding.vector(f"{name}.weights", numbers["weights"].reshape(-1), recipe.biases)
         rounded["weights"] = flat.reshape(numbers["weights"].shape)
     elif isinstance(table, QuotientTable):
-        rounded = {"remainders": rounding.matrix(name, numbers["remainders"], recipe.tables, moments)}
+        rounded = {"remainders": rounding.matrix(name, numbers["remainders"], recipe.tables)}
         rounded["quotients"] = rounding.matrix(f"{name}.quotients", numbers["quotients"], SHARED_BITS)
     else:
         raise TypeError(f"{type(table).__name__}: no way to round it")

@@ -31,25 +31,29 @@ def make_parts(model: PackedModel, recipe: Recipe, inputs: Mapping[str, Floats])
     """Quantise a model; the `inputs` of the encoder's matrices, by name, make their products more exact."""
     network = model.network
     parts: dict[str, Part] = {"words": (dict(encode_words(model.vocabulary)), {})}
-    parts |= _table("embedding", all_rows(network.embedding), recipe)
+    parts |= table_parts("embedding", all_rows(network.embedding), recipe)
     if not network.settings.tied:
-        parts |= _table("output", all_rows(network.output), recipe)
+        parts |= table_parts("output", all_rows(network.output), recipe)
     parts["bias"] = vector_part(network.bias, recipe.biases, NUM_SPECIAL)
     if model.codes is not None:
         parts["codes"] = codes_part(model.codes, *quantise_values(model.codes.values, recipe.values))
-    weights = dict(network.encoder.weights)
-    for name, weight in network.encoder.weights.items():
+    parts |= encoder_parts(network.encoder.weights, recipe, inputs)
+    return PackedParts(network.settings, model.num_words, parts)
+
+
+def encoder_parts(weights: Mapping[str, Floats], recipe: Recipe, inputs: Mapping[str, Floats]) -> dict[str, Part]:
+    """The parts of an encoder; `inputs` [N, columns] are what its matrices meet, as far as that is known."""
+    parts: dict[str, Part] = {}
+    vectors = {name: weight for name, weight in weights.items() if weight.ndim == 1}
+    for name, weight in weights.items():
         if weight.ndim > 1:
             flat, met = weight.reshape(-1, weight.shape[-1]), inputs.get(name)
             levels, steps = quantise_matrix(flat, recipe.encoder, _moments(met), ENCODER_GROUP)
             parts[f"encoder.{name}"] = matrix_part(levels, steps, recipe.encoder)
             if met is not None:  # the bias takes over the mean error
                 bias = name.replace("weight", "bias")
-                weights[bias] = weights[bias] + (flat - dequantise(levels, steps)) @ met.mean(0)
-    for name, weight in weights.items():
-        if weight.ndim == 1:
-            parts[f"encoder.{name}"] = vector_part(weight, ENCODER_BIASES)
-    return PackedParts(network.settings, model.num_words, parts)
+                vectors[bias] = vectors[bias] + (flat - dequantise(levels, steps)) @ met.mean(0)
+    return {**parts, **{f"encoder.{name}": vector_part(each, ENCODER_BIASES) for name, each in vectors.items()}}
 
 
 def _moments(inputs: Floats | None) -> Moments | None:
@@ -57,8 +61,8 @@ def _moments(inputs: Floats | None) -> Moments | None:
     return None if inputs is None else np.cov(inputs.T, bias=True)
 
 
-def _table(name: str, values: Floats, recipe: Recipe) -> dict[str, Part]:
-    """The parts of an embedding or an output: the head, if it is apart, and the other rows."""
+def table_parts(name: str, values: Floats, recipe: Recipe) -> dict[str, Part]:
+    """The parts of a table whose rows are words by rank: the head, if it is apart, and the other rows."""
     num_head = recipe.head if len(values) >= _LEAST_ROWS * recipe.head else 0
     parts = {name: matrix_part(*quantise_matrix(values[num_head:], recipe.tables), recipe.tables)}
     if num_head:
