@@ -1,7 +1,7 @@
 """Product quantisation of trained dense matrices (Jégou et al., 2011; Chen et al., 2018): 8 bits for each few columns.
 
 The columns are cut into sub-spaces of `width` values. Each has a codebook of 256 centroids, found by k-means over the words,
-which are weighted by the root of their counts; a word stores the number of a centroid for each sub-space.
+which are weighted by their counts; a word stores the number of a centroid for each sub-space.
 The codebooks, the encoder, biases and words are rounded and stored as the packer does.
 """
 
@@ -31,7 +31,7 @@ def quantise_products(
     rounding = Rounding()
     moments = input_moments(numpy_twin(model, weights), sentences)
     found = rounding.rest(model, weights, recipe, moments)
-    importance = np.sqrt(np.maximum(model.vocabulary.counts, 1))
+    importance = np.maximum(model.vocabulary.counts, 1).astype(np.float64)
     for name in ("embedding", "output"):
         if f"{name}.weight" not in weights:
             continue
