@@ -15,15 +15,15 @@ from fewwords.cli.vectors import vectors
 from fewwords.cli.wording import flag
 from fewwords.codes.settings import AdamSettings, CodingSettings
 from fewwords.corpus import Settings
-from fewwords.models.neural.variants import ModelSettings
+from fewwords.models.neural.variants import TABLE_SETTINGS, ModelSettings
 from fewwords.option import Option
 from fewwords.training.settings import TrainingSettings
 from fewwords.vectors import SkipGramSettings
 
-# What the name of a model decides, and a switch that is typed as its opposite.
+# What the name of a model decides, tables that are there for comparison, and a switch that is typed as its opposite.
 BY_MODEL = {"variant", "embedding", "output", "coded_bias", "encoder", "context_size"}
 NOT_OPTIONS = {
-    ModelSettings: BY_MODEL,
+    ModelSettings: {*BY_MODEL, *TABLE_SETTINGS},
     Settings: {"lower_case"},
     SkipGramSettings: {"learning_rate", "last_learning_rate"},
     CodingSettings: {"adam"},

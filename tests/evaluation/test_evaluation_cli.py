@@ -226,7 +226,7 @@ def test_bad_input_is_told_in_one_line(
         ([changed, text], "words.tsv: not the file that model.json describes"),
         ([torn, text], "incomplete"),
         ([tmp_path / "none", text], "no such model folder"),
-        ([diverged, text], "training diverged"),
+        ([diverged, text], "output.bias has a weight that is NaN"),
     ):
         outcome = command("evaluate", *arguments)
         assert outcome.code == 2, arguments

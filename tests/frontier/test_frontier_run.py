@@ -2,7 +2,9 @@
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,7 +96,7 @@ def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:
     points = do_run(work, run, threads=1, test_words=200)
     assert {point.method for point in points} == {"block SVD, retrained"}
     assert points[0].ppl == pytest.approx(dense[0].ppl, rel=0.1)
-    assert points[0].train_words == dense[0].train_words + pytest.approx(200, abs=20)
+    assert points[0].train_words - dense[0].train_words == pytest.approx(200, abs=20)
 
 
 def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
@@ -103,6 +105,22 @@ def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
     failures = run_frontier(work, runs, threads=1, test_words=200)
     assert list(failures) == ["svd-retrained-2"]
     assert len(finished_points(work, runs)) == 4
+
+
+def test_codes_that_cannot_be_made_are_the_failure_of_their_run(work: Path, tmp_path: Path) -> None:
+    (tmp_path / "corpus").symlink_to(work / "corpus")  # and no vectors
+    failures = run_frontier(tmp_path, [run_of("codes-b4k")], threads=1)
+    assert list(failures) == ["codes-b4k"]
+    assert "vectors" in failures["codes-b4k"]
+
+
+def test_the_command_shows_its_plan_and_refuses_unknown_runs(work: Path, command: Callable[..., Any]) -> None:
+    shown = command("frontier", "--work", work, "--plan", "--only", "kn3", "--vocab-size", SIZE, "--words", 2_000)
+    assert shown.code == 0, shown.err
+    assert "1 runs" in shown.out
+    refused = command("frontier", "--work", work, "--only", "gpt")
+    assert refused.code == 2
+    assert "no such run; there are dense-tied" in refused.err
 
 
 def point(method: str, mb: float, ppl: float, dev: float | None = None, ours: bool = False) -> Point:

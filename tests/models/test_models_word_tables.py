@@ -141,3 +141,23 @@ def test_settings_are_checked(changes: dict[str, Any], said: str) -> None:
 def test_tables_larger_than_the_vocabulary_are_refused(kind: str, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         make_model(settings_for(kind, **changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_buckets": 1 << 60},
+        {"num_buckets": 30},
+        {"num_buckets": 8},
+        {"embedding_size": 1 << 60, "hidden_size": 1 << 60},
+        {"band_words": [1 << 60], "band_ranks": [6, 6]},
+        {"num_hashes": 3},
+    ],
+)
+def test_hostile_settings_are_refused_by_the_name_of_their_file(changes: dict[str, Any], tmp_path: Path) -> None:
+    save_neural(tmp_path, make_model(settings_for("hashed", tied=True)), "")
+    facts = json.loads((tmp_path / "model.json").read_text())
+    facts["settings"].update(changes)
+    (tmp_path / "model.json").write_text(json.dumps(facts))
+    with pytest.raises(InputError, match=r"model\.(json|safetensors): "):
+        load(tmp_path)

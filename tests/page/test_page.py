@@ -33,7 +33,7 @@ NETWORKS = {
     "coded and tied, 4 bits": ("lstm-z-w", {}, 4),
     "coded, 8 bits": ("lstm-z-w", {"tied": False}, 8),
     "coded biases": ("lstm-z-wb", {}, 4),
-    "dense, more bits for frequent words": ("lstm-z", {"tied": False}, 4, 1000),
+    "dense, more bits for frequent words": ("lstm-z", {"tied": False}, 4, 2100),
     "two layers from a learned state": ("lstm-z", {"num_layers": 2, "boundary": "paper"}, 8),
     "more cells": ("lstm-z-w", {"cell_size": 30, "num_layers": 2, "boundary": "paper"}, 8),
     "gru": ("gru-z-w", {"boundary": "paper"}, 4),

@@ -1,7 +1,7 @@
 """Product quantisation of trained dense matrices (Jégou et al., 2011; Chen et al., 2018): 8 bits for each few columns.
 
 The columns are cut into sub-spaces of `width` values. Each has a codebook of 256 centroids, found by k-means over the words,
-which are weighted by the root of their counts; a word stores the number of a centroid for each sub-space.
+which are weighted by their counts; a word stores the number of a centroid for each sub-space.
 The codebooks, the encoder, biases and words are rounded and stored as the packer does.
 """
 
@@ -30,7 +30,7 @@ def quantise_products(
     weights = dense_weights(model)
     rounding = Rounding()
     found = rounding.rest(model, weights, recipe, encoder_inputs(numpy_twin(model, weights), sentences))
-    importance = np.sqrt(np.maximum(model.vocabulary.counts, 1))
+    importance = np.maximum(model.vocabulary.counts, 1).astype(np.float64)
     for name in ("embedding", "output"):
         if f"{name}.weight" not in weights:
             continue

@@ -112,7 +112,7 @@ def write_frontier(points: Sequence[Point], results: Path, readme: Path | None =
     block = f"{_says(points)}\n\n{markdown_table(best)}"
     parts = [
         "# The frontier: perplexity against megabytes",
-        "Written by `fewwords frontier --report`; do not edit.",
+        "Written by `fewwords frontier`; do not edit.",
         block,
     ]
     parts += ["![Perplexity against megabytes](figures/frontier.svg)", f"## {all_table(points).title}"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fewwords.frontier.plan import Run
 from fewwords.frontier.run import points_path, read_points
+from fewwords.paper.tables.print_figures import figure
 from fewwords.paper.tables.table import Table
 from fewwords.readable import quantity
 
@@ -16,7 +17,7 @@ def runs_table(work: Path, runs: Sequence[Run]) -> Table:
     for run in runs:
         points = read_points(points_path(work, run))
         num_done += points is not None
-        told = "to do" if points is None else "; ".join(f"{each.mb:.2f} MB {each.ppl:.1f}" for each in points)
+        told = "to do" if points is None else "; ".join(f"{each.mb:.2f} MB {figure(each.ppl, 1)}" for each in points)
         changes = {**run.cell.model_changes, **run.cell.training_changes}
         settings = ", ".join(
             f"{name} {value}" for name, value in changes.items() if name not in ("embedding", "output")

@@ -67,7 +67,11 @@ class TaskRunner:
     def _start(self, task: Task) -> None:
         log = self.logs / f"{task.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        task.before()
+        try:
+            task.before()
+        except InputError as error:
+            self._fail(task.name, str(error))
+            return
         context = multiprocessing.get_context("spawn")
         errors, theirs = context.Pipe(duplex=False)
         process = context.Process(target=run_task_process, args=(task.name, task.do, log, theirs), name=task.name)
@@ -82,8 +86,11 @@ class TaskRunner:
         if error is None:
             say(f"{self.title}: {ended.name} done in {duration(time.monotonic() - ended.started)}")
             return
-        self.failures[ended.name] = error
-        say(f"{self.title}: {ended.name} failed: {error}")
+        self._fail(ended.name, error)
+
+    def _fail(self, name: str, error: str) -> None:
+        self.failures[name] = error
+        say(f"{self.title}: {name} failed: {error}")
 
 
 def run_task_process(name: str, do: Callable[[], object], log: Path, errors: Connection) -> None:

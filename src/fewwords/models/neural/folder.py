@@ -86,8 +86,11 @@ def load_neural(folder: Path, device: str = "cpu") -> "NeuralModel | PackedModel
     found = array_shapes(path, "copy the model folder again", "F32")
     # before anything of that size is made, and one layer after another
     num_base, num_nonzeros = (0, 0) if codes is None else (codes.num_base, len(codes.values))
-    wanted = settings_memory(settings, facts.num_words, num_base, num_nonzeros).parameters
     stored = sum(map(math.prod, found.values()))
+    try:
+        wanted = settings_memory(settings, facts.num_words, num_base, num_nonzeros).parameters
+    except InputError as error:
+        raise InputError(f"{folder / 'model.json'}: {error}") from None
     if wanted != stored or settings.num_layers > len(found):
         raise unfit(path, f"{stored:,} numbers in {len(found):,} arrays, not {wanted:,}")
     try:

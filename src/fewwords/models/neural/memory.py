@@ -6,7 +6,6 @@ once, because embedding and output share them. PyTorch's LSTM has a second bias 
 in the paper's formula: `Memory.total` counts what is there, `Memory.paper_total` as table 1 does.
 """
 
-import torch
 from torch import nn
 
 from fewwords.errors import InputError
@@ -14,7 +13,7 @@ from fewwords.models.memory import Memory
 from fewwords.models.neural.encoders import encoder_of
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.variants import ModelSettings, Storage
-from fewwords.models.neural.word_tables import make_table
+from fewwords.models.neural.word_tables import num_table_numbers
 
 
 def network_memory(network: LanguageModel) -> Memory:
@@ -55,8 +54,7 @@ def settings_memory(settings: ModelSettings, num_words: int, num_base: int = 0, 
 def _num_weights(settings: ModelSettings, storage: Storage, num_words: int, num_base: int, size: int) -> int:
     if storage in ("dense", "coded"):
         return (num_base if storage == "coded" else num_words) * size
-    with torch.device("meta"):  # nothing of that size is made
-        return sum(parameter.numel() for parameter in make_table(settings, storage, num_words, size).parameters())
+    return num_table_numbers(settings, storage, num_words, size)
 
 
 def uncompressed_memory(settings: ModelSettings, num_words: int) -> Memory:
