@@ -1,8 +1,8 @@
 """The runs of the frontier, the most telling first: ours, and every rival, on the same words with the same recipe.
 
 All start from the same word vectors: dense and coded models as they are, in other sizes by their leading directions
-("fitted"), the other tables by least squares. Sizes of tables are chosen so that the packed files of 4 bits are near 1, 2 or
-4 MB; `docs/how-to/frontier.md` has the arithmetic.
+("fitted"), the other tables by least squares. Sizes of tables are chosen so that the packed files of 4 bits stay just below 1,
+2 or 4 MB, because the best model of a size is one of at most that size; `docs/how-to/frontier.md` has the arithmetic.
 """
 
 from collections.abc import Iterator
@@ -66,22 +66,24 @@ class _Maker:
         yield self._dense("dense-tied", after_training=True)
         yield self._coded("codes-b8k")
         yield self._coded("codes-b4k", base_size=4_000)
+        yield self._coded("codes-b2k-n4", base_size=2_000, nonzeros=4)
         yield self._coded("codes-b8k-tuned-c400", tune_codes=True, cell_size=400)
-        yield self._table("low-rank-64", "low-rank", rank=64)
+        yield self._table("low-rank-60", "low-rank", rank=60)
         yield self._dense("dense-tied-100", size=100)
         yield self._adaptive("adaptive-1mb", tall, (2_000, 8_000), (200, 40, 8))
-        yield self._adaptive("adaptive-2mb", tall, (6_000, 14_000), (200, 64, 32))
+        yield self._adaptive("adaptive-2mb", tall, (6_000, 14_000), (200, 64, 28))
         yield self._run("kn3", "Kneser-Ney", "kn3")
         yield self._coded("codes-b2k", base_size=2_000)
         yield self._coded("codes-b4k-tuned-c400", base_size=4_000, tune_codes=True, cell_size=400)
+        yield self._table("low-rank-20", "low-rank", rank=20)
         yield self._table("low-rank-32", "low-rank", rank=32)
-        yield self._table("hashed-1mb", "hashed", num_buckets=_scaled(5_000, tall))
+        yield self._table("hashed-1mb", "hashed", num_buckets=_scaled(4_600, tall))
         yield self._table("hashed-2mb", "hashed", num_buckets=_scaled(14_000, tall))
         yield self._coded("codes-b16k", base_size=16_000)
-        yield self._table("quotient-1mb", "quotient", num_buckets=_scaled(5_000, tall))
-        yield self._table("quotient-2mb", "quotient", num_buckets=_scaled(14_500, tall))
-        yield self._table("quotient-sum-1mb", "quotient", num_buckets=_scaled(5_000, tall), combination="sum")
-        yield self._adaptive("adaptive-4mb", tall, (16_000,), (200, 112))
+        yield self._table("quotient-1mb", "quotient", num_buckets=_scaled(5_500, tall))
+        yield self._table("quotient-2mb", "quotient", num_buckets=_scaled(15_000, tall))
+        yield self._table("quotient-sum-1mb", "quotient", num_buckets=_scaled(5_500, tall), combination="sum")
+        yield self._adaptive("adaptive-4mb", tall, (16_000,), (200, 104))
         yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
         yield self._table("low-rank-100", "low-rank", rank=100)
         yield self._dense("dense-tied-50", size=50)
@@ -92,6 +94,7 @@ class _Maker:
         yield self._coded("codes-b4k-e300", base_size=4_000, size=300)
         yield self._coded("codes-b8k-c400", cell_size=400)
         yield self._coded("codes-b8k-tuned", tune_codes=True)
+        yield self._coded("codes-b8k-n4-tuned-c400", nonzeros=4, tune_codes=True, cell_size=400)
         yield self._coded("codes-b8k-n4", nonzeros=4)
         yield self._coded("codes-b4k-n4", base_size=4_000, nonzeros=4)
         yield self._coded("codes-b1k", base_size=1_000)
