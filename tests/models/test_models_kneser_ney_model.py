@@ -156,6 +156,8 @@ def break_arrays(folder: Path, **changes: np.ndarray) -> None:
             "back-off weight is too large or not finite",
         ),
         (lambda folder: change_array(folder, "log10_backoffs", 5, 400), "back-off weight is too large or not finite"),
+        (lambda folder: change_array(folder, "log10_backoffs", 5, -1e38), "back-off weight is too large or not finite"),
+        (lambda folder: change_array(folder, "log10_probs", 5, -1e38), "log-probability is positive or not finite"),
     ],
 )
 def test_folders_that_are_not_whole(model: KneserNey, tmp_path: Path, harm, message: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from fewwords.errors import InputError
 from fewwords.models.kneser_ney.arpa_lines import ArpaLines
 from fewwords.models.kneser_ney.arpa_sections import Section, read_end, read_header, read_section
-from fewwords.models.kneser_ney.folder import LARGEST_LOG10_BACKOFF
+from fewwords.models.kneser_ney.folder import LARGEST_LOG10_BACKOFF, LOWEST_LOG10
 from fewwords.models.kneser_ney.model import KneserNey
 from fewwords.models.kneser_ney.trie import LOG10_ZERO, NOWHERE, Float32s, Int64s, Trie, UInt32s, find_rows, join_levels
 from fewwords.progress import Progress, say
@@ -111,7 +111,9 @@ class _Tree:
             (~np.isfinite(section.log10_probs), "the log-probability is not a finite number"),
             (section.log10_probs > 0, "the log-probability is positive; logs of probabilities are 0 or less"),
             (~np.isfinite(section.log10_backoffs), "the back-off weight is not a finite number"),
+            (section.log10_probs < LOWEST_LOG10, f"the log-probability is below {LOWEST_LOG10:,}"),
             (section.log10_backoffs > LARGEST_LOG10_BACKOFF, f"the back-off weight is above {LARGEST_LOG10_BACKOFF}"),
+            (section.log10_backoffs < LOWEST_LOG10, f"the back-off weight is below {LOWEST_LOG10:,}"),
         )
         for is_wrong, message in checks:
             if is_wrong.any():

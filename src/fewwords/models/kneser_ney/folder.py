@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fewwords.models.kneser_ney.trie import Trie
 
 FORMAT = "fewwords kneser-ney 1"
+LOWEST_LOG10 = -10_000  # sums over all orders must stay finite in float32; zero is written as -99
 LARGEST_LOG10_BACKOFF = 30  # products over all orders must stay finite; they are below 2 in practice
 _DTYPES = {"words": np.uint32, "log10_probs": np.float32, "log10_backoffs": np.float32, "children": np.int64}
 
@@ -116,7 +117,7 @@ def _check_trie(trie: "Trie") -> None:
     rises[trie.children[trie.children < num_nodes] - 1] = True  # the first child of a node follows another's last
     if not rises.all():
         raise ValueError("the words of a node are not in order")
-    if not (np.isfinite(trie.log10_probs).all() and (trie.log10_probs <= 0).all()):
+    if not ((trie.log10_probs >= LOWEST_LOG10) & (trie.log10_probs <= 0)).all():  # NaN is neither
         raise ValueError("a log-probability is positive or not finite")
-    if not (np.isfinite(trie.log10_backoffs) & (trie.log10_backoffs <= LARGEST_LOG10_BACKOFF)).all():
+    if not ((trie.log10_backoffs >= LOWEST_LOG10) & (trie.log10_backoffs <= LARGEST_LOG10_BACKOFF)).all():
         raise ValueError("a back-off weight is too large or not finite")
