@@ -95,8 +95,9 @@ def test_vectors_for_other_words(vectors, tmp_path, vocabulary):
 @pytest.mark.parametrize(
     ("name", "place", "value", "message"),
     [
-        ("values", (4, 2), np.nan, "rank 4 has a NaN or infinite"),
-        ("values", (5, 0), -np.inf, "rank 5 has a NaN or infinite"),
+        ("values", (4, 2), np.nan, "rank 4 has a NaN, infinite or"),
+        ("values", (5, 0), -np.inf, "rank 5 has a NaN, infinite or"),
+        ("values", (5, 0), 1e30, "rank 5 has a NaN, infinite or absurdly large"),
         ("values", 6, 0.0, "has_vector of the word of rank 6"),
         ("has_vector", 7, True, "has_vector of the word of rank 7"),
         ("has_vector", 1, True, "a special word has a vector"),

@@ -22,6 +22,8 @@ from fewwords.work_folder import vectors_path
 
 _FILE = ArrayFile("vectors", ("values", "has_vector"), {"vocabulary": str, "made_from": dict[str, Any]})
 
+LARGEST_VALUE = 1e8  # lengths and products must stay finite
+
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
@@ -40,9 +42,9 @@ class WordVectors:
             raise InputError("vectors: the values are not a float32 matrix of words by dimensions")
         if self.has_vector.dtype != np.bool_ or self.has_vector.shape != self.values.shape[:1]:
             raise InputError("vectors: has_vector is not one bool per word")
-        finite = np.isfinite(self.values)
-        if not finite.all():
-            raise InputError(f"vectors: {_first(~np.all(finite, axis=1))} has a NaN or infinite value")
+        usable = np.abs(self.values) <= LARGEST_VALUE  # NaN is not
+        if not usable.all():
+            raise InputError(f"vectors: {_first(~np.all(usable, axis=1))} has a NaN, infinite or absurdly large value")
         if self.has_vector[:NUM_SPECIAL].any():
             raise InputError("vectors: a special word has a vector")
         wrong = np.any(self.values, axis=1) != self.has_vector
