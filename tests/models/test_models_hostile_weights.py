@@ -66,3 +66,12 @@ def test_large_weights_that_are_accepted_give_probabilities(folder: Path, device
     log_probs = model.log_probs_all([model.start()])
     assert not np.isnan(log_probs).any()
     assert log_probs.max() <= 1e-6
+
+
+@pytest.mark.parametrize("device", ["cpu", "numpy"])
+def test_endless_layers_are_refused_before_they_are_made(folder: Path, device: str) -> None:
+    facts = json.loads((folder / "model.json").read_text())
+    facts["settings"]["num_layers"] = 10**12
+    (folder / "model.json").write_text(json.dumps(facts))
+    with pytest.raises(InputError, match="does not fit model.json"):
+        load(folder, device)

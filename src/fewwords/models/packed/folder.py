@@ -26,7 +26,9 @@ def load_folder(folder: Path) -> PackedModel:
 
     facts, vocabulary, codes = open_neural(folder)
     path = folder / "model.safetensors"
-    array_shapes(path, "copy the model folder again", "F32")  # raises for other types
+    stored = array_shapes(path, "copy the model folder again", "F32")  # raises for other types
+    if facts.settings.num_layers > len(stored):  # before something is made for each layer
+        raise unfit(path, f"{len(stored):,} arrays for {facts.settings.num_layers:,} layers")
     try:
         tensors = load_arrays(path)
         check_weights(tensors)
