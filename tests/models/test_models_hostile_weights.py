@@ -73,5 +73,5 @@ def test_endless_layers_are_refused_before_they_are_made(folder: Path, device: s
     facts = json.loads((folder / "model.json").read_text())
     facts["settings"]["num_layers"] = 10**12
     (folder / "model.json").write_text(json.dumps(facts))
-    with pytest.raises(InputError, match="does not fit model.json"):
+    with pytest.raises(InputError, match="does not fit model"):
         load(folder, device)
