@@ -44,6 +44,7 @@ class NormalisedOutput(nn.Module, ABC):
     """An output layer that has its scores in chunks, and from them probabilities over all words."""
 
     num_words: int
+    bias: nn.Parameter
 
     @abstractmethod
     def weights_and_biases(self, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -52,10 +53,6 @@ class NormalisedOutput(nn.Module, ABC):
     @abstractmethod
     def score_chunks(self, h: Tensor) -> Iterator[tuple[int, Tensor]]:
         """The scores of contexts h [N, size] without gradients: the first word of a chunk and its scores [words, N]."""
-
-    @abstractmethod
-    def log_sums(self, h: Tensor) -> Iterator[Tensor]:
-        """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
 
     def log_normaliser(self, h: Tensor) -> Tensor:
         """ln Z(h) [N] for contexts h [N, size]."""
@@ -68,6 +65,16 @@ class NormalisedOutput(nn.Module, ABC):
     def log_probs(self, h: Tensor) -> Tensor:
         """ln p(w|h) [N, num_words] of all words for contexts h [N, size]."""
         return streaming.log_probs(self, h)
+
+    def log_sums(self, h: Tensor) -> Iterator[Tensor]:
+        """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
+        return (streaming.consume_log_sum(scores) for _, scores in self.score_chunks(h))
+
+    @torch.no_grad()
+    def start_bias(self, log_unigram: Tensor) -> None:
+        """Start the biases at the given log-probabilities [num_words]."""
+        _check_finite(log_unigram)
+        self.bias.copy_(log_unigram)
 
 
 class DenseOutput(NormalisedOutput):
@@ -94,16 +101,6 @@ class DenseOutput(NormalisedOutput):
         for first in range(0, self.num_words, step):
             words = slice(first, first + step)
             yield first, torch.addmm(self.bias[words, None], self.weight[words], h.t())
-
-    def log_sums(self, h: Tensor) -> Iterator[Tensor]:
-        """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
-        return (streaming.consume_log_sum(scores) for _, scores in self.score_chunks(h))
-
-    @torch.no_grad()
-    def start_bias(self, log_unigram: Tensor) -> None:
-        """Start the biases at the given log-probabilities [num_words]."""
-        check_finite(log_unigram)
-        self.bias.copy_(log_unigram)
 
 
 class CodedOutput(NormalisedOutput):
@@ -182,7 +179,7 @@ class CodedOutput(NormalisedOutput):
     @torch.no_grad()
     def start_bias(self, log_unigram: Tensor) -> None:
         """Start the biases at the given log-probabilities [num_words], coded ones at their least-squares fit."""
-        check_finite(log_unigram)
+        _check_finite(log_unigram)
         self.bias.copy_(self._fit_base_biases(log_unigram) if self.coded_bias else log_unigram)
 
     def project_codes(self) -> None:
@@ -211,7 +208,7 @@ class CodedOutput(NormalisedOutput):
         return torch.from_numpy(solution).to(self.bias)
 
 
-def check_finite(log_unigram: Tensor) -> None:
+def _check_finite(log_unigram: Tensor) -> None:
     """Raise ValueError unless all log-probabilities are finite."""
     if not log_unigram.isfinite().all():
         raise ValueError("the log-probabilities to start from are not all finite; give every word a small probability")

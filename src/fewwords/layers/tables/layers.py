@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from fewwords.layers import streaming
-from fewwords.layers.output import NormalisedOutput, check_finite
+from fewwords.layers.output import NormalisedOutput
 from fewwords.layers.row_sums import take_rows
 from fewwords.layers.tables.word_table import WordTable
 
@@ -52,13 +52,3 @@ class TableOutput(NormalisedOutput):
         for first in range(0, self.num_words, step):
             stop = min(first + step, self.num_words)
             yield first, self.table.scores(first, stop, h).add_(self.bias[first:stop, None])
-
-    def log_sums(self, h: Tensor) -> Iterator[Tensor]:
-        """ln sum_w exp(s(h, w)) [N] of contexts h [N, size] over some words w at a time, until each was in one."""
-        return (streaming.consume_log_sum(scores) for _, scores in self.score_chunks(h))
-
-    @torch.no_grad()
-    def start_bias(self, log_unigram: Tensor) -> None:
-        """Start the biases at the given log-probabilities [num_words]."""
-        check_finite(log_unigram)
-        self.bias.copy_(log_unigram)
