@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 .PHONY: help setup demo test check fix bench clean
 
 help:
-	@echo "make demo    make models of a built-in corpus and show what they can do (about three minutes)"
+	@echo "make demo    make models of a built-in corpus and show what they can do (some minutes)"
 	@echo "make test    lint, types and tests"
 	@echo "make check   lint and types only"
 	@echo "make fix     format, and fix what the linter can fix"
