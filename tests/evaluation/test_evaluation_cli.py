@@ -225,7 +225,7 @@ def test_bad_input_is_told_in_one_line(
         ([model, "--work", folder, "--part", "train"], "train"),
         ([changed, text], "words.tsv: not the file that model.json describes"),
         ([torn, text], "incomplete"),
-        ([tmp_path / "none", text], "no such model folder"),
+        ([tmp_path / "none", text], "no such model"),
         ([diverged, text], "output.bias has a weight that is NaN"),
     ):
         outcome = command("evaluate", *arguments)

@@ -214,7 +214,7 @@ def test_bad_input_is_told_in_one_line(
         ([*pair, tmp_path / "diverged", text], "diverged.*output.bias has a weight that is NaN"),
         ([*pair, tmp_path / "cased", text], "neural and .*cased: trained on text with case or numbers"),
         ([*pair, tmp_path / "torn", text], "torn: the model is incomplete"),
-        ([*pair, tmp_path / "none", text], "none: no such model folder"),
+        ([*pair, tmp_path / "none", text], "none: no such model"),
         ([*pair, work, text], "incomplete"),
         ([*pair, tmp_path / "empty"], "empty: the file is empty"),
         ([*pair, tmp_path / "marks"], "marks: no words at all"),

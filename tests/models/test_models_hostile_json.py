@@ -128,9 +128,9 @@ def test_every_file_must_be_named_and_every_named_file_there(
         path.write_text(json.dumps({**facts, "sha256": others}))
         with pytest.raises(InputError, match=f"does not name {name}"):
             load(tmp_path / "m")
-    for name in ("nothing.txt", "components", "a/" * 30):
+    for name in ("nothing.txt", "components", "a/" * 30, "é" * 300, "é" * 40, f"{'é' * 40}/" * 19):
         path.write_text(json.dumps({**facts, "sha256": {**facts["sha256"], name: "0"}}))
-        with pytest.raises(InputError, match=r"missing, or no file|outside the folder"):
+        with pytest.raises(InputError, match=r"missing, or no file|too long to be one"):
             load(tmp_path / "m")
 
 

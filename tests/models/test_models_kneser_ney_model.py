@@ -169,7 +169,7 @@ def test_folders_that_are_not_whole(model: KneserNey, tmp_path: Path, harm, mess
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no such model"):
         load(tmp_path / "kn3")
 
 

@@ -196,7 +196,7 @@ def test_cards_may_be_edited(saved: Path) -> None:
         ({"components": ["kn2", "lstm-z-w", "kn1"]}, "model.json: .*other models than its components"),
         ({"weights": []}, "model.json: .*0 weights for 3 models"),
         ({"weights": [0.5, 0.2, 0.2]}, "model.json: .*sum to 0.9"),
-        ({"components": ["kn2"] * 4}, "components/4: no such model folder"),
+        ({"components": ["kn2"] * 4}, "components/4: no such model"),
     ],
 )
 def test_weights_that_do_not_fit(saved: Path, settings: dict[str, object], message: str) -> None:

@@ -109,7 +109,7 @@ def test_missing_and_changed_files_are_named(tmp_path, name):
 
 
 def test_an_unfinished_folder_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no such model"):
         load(tmp_path / "m")
     save(tmp_path / "m")
     facts = json.loads((tmp_path / "m" / "model.json").read_text())

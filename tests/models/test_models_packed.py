@@ -140,7 +140,7 @@ def test_an_array_as_the_document_tells_it(tmp_path: Path) -> None:
 
 
 def test_the_runtime_is_for_neural_models(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no such model"):
         load_runtime(tmp_path / "nothing")
     (tmp_path / "text.few").write_text("This is not a model.\n" * 40)
     with pytest.raises(InputError, match=r"text\.few: not a packed model"):

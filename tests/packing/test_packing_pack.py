@@ -108,7 +108,7 @@ def test_what_cannot_be_packed(folder: Path, tmp_path: Path) -> None:
         pack(folder, tmp_path / "m.few", bits=4, size_mb=1)
     with pytest.raises(InputError, match="more than 0"):
         pack(folder, tmp_path / "m.few", size_mb=float("nan"))
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="no such model"):
         pack(tmp_path / "nothing", tmp_path / "m.few")
 
 

@@ -96,7 +96,7 @@ def test_bad_input_is_one_line(folder: Path, command: Callable[..., Any]) -> Non
     for arguments, told in (
         ([folder, "--port", 70000], "choose a number from 0 to 65535"),
         ([folder, "--port", 0, "--host", "nowhere.invalid"], "cannot listen"),
-        (["nowhere", "--port", 0], "no such model folder"),
+        (["nowhere", "--port", 0], "no such model"),
     ):
         failed = command("serve", *arguments)
         assert failed.code == 2

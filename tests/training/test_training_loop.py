@@ -341,7 +341,7 @@ def test_a_run_starts_from_the_weights_of_a_model(run, work, tmp_path, quick):
     first, second = (load(tmp_path / name).network.state_dict() for name in ("first", "again"))
     for name, tensor in first.items():
         torch.testing.assert_close(second[name], tensor, rtol=1e-5, atol=1e-8)
-    with pytest.raises(InputError, match="has other settings"):
+    with pytest.raises(InputError, match=r"has `tied` False, and the model that shall start from it True"):
         train(
             work, settings_of("lstm-z", **{**SMALL, "tied": True}), quick(), **{**again, "output": tmp_path / "other"}
         )

@@ -76,7 +76,7 @@ def test_the_commands(
     for arguments, told in (
         (["nearest", folder, "cat"], "kn3: has no word vectors"),
         (["explain", folder, "cat"], "kn3: has no codes"),
-        (["explain", "cat", "dog"], "cat: no such model folder; give MODEL before the words, or --work DIR"),
+        (["explain", "cat", "dog"], "cat: no such model; give MODEL before the words"),
         (["explain"], "no model folder"),
         (["explain", coded_folder, "cat", "--base-size", 5], "give --work as well"),
         (["explain", coded_folder, "zzz"], "zzz: not among"),

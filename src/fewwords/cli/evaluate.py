@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
+from fewwords.cli.texts import ModelFolder
 from fewwords.errors import InputError
 from fewwords.store.json_text import to_json_text
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder, or a packed file.")],
+    model: ModelFolder,
     texts: Annotated[
         Optional[list[str]],
         typer.Argument(
@@ -51,7 +52,7 @@ def evaluate(
     \b
     Examples:
       fewwords evaluate work/models/lstm-z-w-v22000 --work work
-      fewwords evaluate work/models/lstm-z-w-v22000 article.txt notes.gz
+      fewwords evaluate english article.txt notes.gz
       fewwords evaluate work/models/lstm-z-w-v22000 --work work --keyboard --max-words 20000
       echo "the cat sat on the mat ." | fewwords evaluate MODEL - --tokenized --output word-scores
     """

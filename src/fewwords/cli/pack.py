@@ -30,6 +30,14 @@ def pack(
         typer.Option(metavar="DIR", help="Without TEXT: the corpus in DIR, train for the rounding, dev to measure on."),
     ] = None,
     max_words: Annotated[int, typer.Option(metavar="N", help="Words that perplexity is measured on.")] = 20_000,
+    card: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE",
+            help="What the model is, for those who will use it. \\[default: README.md in MODEL]",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
     """Pack a neural model into one file that runs without PyTorch, with weights of 8 or 4 bits.
@@ -39,9 +47,9 @@ def pack(
 
     \b
     Examples:
-      fewwords pack work/models/lstm-z-w-v50000 --output english.few --work work
-      fewwords pack work/models/lstm-z-w-v50000 --output english.few --bits 4 --work work
-      fewwords pack work/models/lstm-z-w-v50000 --output english.few --size-mb 1.9 article.txt
+      fewwords pack work/models/lstm-z-w-v50000 --output small.few --work work
+      fewwords pack work/models/lstm-z-w-v50000 --output small.few --bits 4 --work work
+      fewwords pack work/models/lstm-z-w-v50000 --output small.few --size-mb 1.9 article.txt
     """
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.packing import packed_table
@@ -55,6 +63,7 @@ def pack(
         texts=texts or [],
         work=work,
         max_words=max_words,
+        card=card,
         force=force,
     )
     result_console().print(packed_table(packed))

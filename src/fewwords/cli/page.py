@@ -5,9 +5,16 @@ from typing import Annotated
 
 import typer
 
+from fewwords.cli.texts import DEFAULT_MODEL
+
 
 def page(
-    packed: Annotated[Path, typer.Argument(metavar="FILE", help="A packed model (.few), made by fewwords pack.")],
+    packed: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A packed model (.few), made by fewwords pack, or english, which comes with fewwords."
+        ),
+    ] = DEFAULT_MODEL,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PAGE", help="The page to write; an old one is replaced.")
     ] = Path("keyboard.html"),
@@ -18,8 +25,9 @@ def page(
 
     \b
     Examples:
-      fewwords pack work/models/lstm-z-w-v50000 --output english.few --bits 4
-      fewwords page english.few --output keyboard.html
+      fewwords page
+      fewwords pack work/models/lstm-z-w-v50000 --output small.few --bits 4
+      fewwords page small.few --output keyboard.html
     """
     from fewwords.page.make import make_page
 

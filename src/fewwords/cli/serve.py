@@ -1,15 +1,15 @@
 """`fewwords serve`: a model as a service over HTTP."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fewwords.cli.texts import DEFAULT_MODEL, ModelFolder
 from fewwords.serve import HOST, PORT
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder, or a packed file.")],
+    model: ModelFolder = DEFAULT_MODEL,
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 for all of this machine.")] = HOST,
     port: Annotated[int, typer.Option(help="The port; 0: any that is free.")] = PORT,
 ) -> None:
@@ -19,7 +19,8 @@ def serve(
 
     \b
     Examples:
-      fewwords serve work/models/lstm-z-w-v50000
+      fewwords serve
+      fewwords serve work/models/lstm-z-w-v50000 --port 8081
       curl http://127.0.0.1:8080/suggest -H 'content-type: application/json' -d '{"text": "The quick brown f", "k": 3}'
     """
     from fewwords.serve.server import serve as serve_model

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from fewwords.errors import InputError
+from fewwords.models.shipped import ENGLISH
 from fewwords.store.json_text import to_json_text
 
 if TYPE_CHECKING:
     from fewwords.use.text_model import TextModel
 
-ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder, or a packed file.")]
+ModelFolder = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model folder, a packed file, or english, which comes with fewwords.")
+]
+DEFAULT_MODEL = Path(ENGLISH)
 Texts = Annotated[
     Optional[list[str]],
     typer.Argument(metavar="TEXT…", help="Texts; '-' or none: one per line from standard input.", show_default=False),

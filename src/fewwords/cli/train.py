@@ -51,6 +51,12 @@ def train(
             help="Choose the rate on dev, by a short run for each of the paper's rates.",
         ),
     ] = False,
+    start: Annotated[
+        Optional[Path],
+        typer.Option(
+            rich_help_panel=_STARTS, metavar="MODEL", help="Go on from the weights of a model with these settings."
+        ),
+    ] = None,
     codes_file: Annotated[
         Optional[Path],
         typer.Option(rich_help_panel=_STARTS, metavar="FILE", help="Other codes than those in DIR/codes."),
@@ -100,6 +106,8 @@ def train(
       fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr
       fewwords train --work work --model lstm-z --vocab-size 22000 --words 10000000 --tune-lr --resume
       fewwords train --work work --model lstm-z --vocab-size 22000 --preset paper --tune-lr
+      fewwords train --work work --vocab-size 50000 --start work/models/lstm-z-w-v50000 --output work/models/4-bits \\
+        --words 5000000 --learning-rate 0.002 --quantise-aware 4
       fewwords train --work work --model kn3 --vocab-size 22000
       torchrun --nproc-per-node 2 -m fewwords train --work work --vocab-size 50000
     """
@@ -125,6 +133,7 @@ def train(
             base_size=base_size,
             preset=preset,
             output=output,
+            start=start,
             codes_file=codes_file,
             tune_lr=tune_lr,
             resume=resume,

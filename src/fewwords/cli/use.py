@@ -7,12 +7,13 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from fewwords.cli.texts import Json, ModelFolder, Texts, load_model, print_json, texts_or_stdin
+from fewwords.cli.texts import DEFAULT_MODEL, Json, ModelFolder, Texts, load_model, print_json, texts_or_stdin
+from fewwords.errors import InputError
 from fewwords.store.files import check_file
 
 
 def suggest(
-    model: ModelFolder,
+    model: ModelFolder = DEFAULT_MODEL,
     texts: Texts = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Suggestions for each text.")] = 5,
     json: Json = False,
@@ -23,8 +24,8 @@ def suggest(
 
     \b
     Examples:
-      fewwords suggest work/models/lstm-z-w-v50000
-      fewwords suggest work/models/lstm-z-w-v50000 "the quick brown "
+      fewwords suggest
+      fewwords suggest english "the quick brown "
       fewwords suggest work/models/lstm-z-w-v50000 "the quick brown f" -k 3 --json
       cat lines.txt | fewwords suggest work/models/kn3-v50000
     """
@@ -43,7 +44,7 @@ def suggest(
 
 
 def score(
-    model: ModelFolder,
+    model: ModelFolder = DEFAULT_MODEL,
     texts: Texts = None,
     words: Annotated[bool, typer.Option("--words", help="Also the score of every word.")] = False,
     json: Json = False,
@@ -52,7 +53,7 @@ def score(
 
     \b
     Examples:
-      fewwords score work/models/lstm-z-w-v50000 "The cat sat on the mat."
+      fewwords score english "The cat sat on the mat."
       fewwords score work/models/kn3-v50000 --words < sentences.txt
     """
     loaded = load_model(model)
@@ -68,7 +69,7 @@ def score(
 
 
 def sample(
-    model: ModelFolder,
+    model: ModelFolder = DEFAULT_MODEL,
     text: Annotated[
         str,
         typer.Argument(
@@ -91,7 +92,7 @@ def sample(
 
     \b
     Examples:
-      fewwords sample work/models/lstm-z-w-v50000 -n 5 --temperature 0.8
+      fewwords sample english -n 5 --temperature 0.8
       fewwords sample work/models/lstm-z-w-v50000 "The history of" --top-p 0.95 --seed 1
     """
     loaded = load_model(model)
@@ -138,7 +139,7 @@ def rescore(
 
     \b
     Examples:
-      fewwords rescore work/models/lstm-z-w-v50000 nbest.txt --lm-weight 8 > rescored.txt
+      fewwords rescore english nbest.txt --lm-weight 8 > rescored.txt
       fewwords rescore work/models/lstm-z-w-v50000 dev.jsonl --tune dev.ref > /dev/null
       fewwords rescore work/models/lstm-z-w-v50000 test.jsonl --lm-weight 8 --end-mark . --reference test.ref
     """
@@ -170,17 +171,25 @@ def _lines(path: Path) -> Iterator[str]:
         yield from file
 
 
-def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
+def info(
+    model: ModelFolder = DEFAULT_MODEL,
+    card: Annotated[bool, typer.Option("--card", help="Show its card: text, training, limits.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
     """Show what a model is: its kind, vocabulary, size, text rules, and how good it was on dev.
 
     \b
     Examples:
+      fewwords info
       fewwords info work/models/lstm-z-w-v50000
     """
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.table import fact_table
 
     found = load_model(model).model
+    if card:
+        print(_card(found, model))
+        return
     result = found.made_from.get("result") or {}
     perplexity = result.get("dev_perplexity", result.get("perplexity"))
     facts: dict[str, Any] = {
@@ -200,6 +209,21 @@ def info(model: ModelFolder, json: Annotated[bool, typer.Option("--json", help="
         return
     shown = [(name.replace("_", " "), _shown(value)) for name, value in facts.items() if value is not None]
     result_console().print(fact_table(found.variant, [("path", str(model)), *shown[1:]]))
+
+
+def _card(model: Any, path: Path) -> str:
+    """The card in a packed file, or beside the other files of a folder."""
+    readme = path / "README.md"
+    known: str = (
+        model.facts["card"]
+        if getattr(model, "facts", None)
+        else readme.read_text("utf-8", "replace")
+        if readme.is_file()
+        else ""
+    )
+    if not known:
+        raise InputError(f"{path}: the model has no card")
+    return known.strip()
 
 
 def _packed_facts(model: Any) -> dict[str, Any]:

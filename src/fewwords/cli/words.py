@@ -9,6 +9,7 @@ import typer
 
 from fewwords.cli.texts import ModelFolder, load_model, print_json, texts_or_stdin
 from fewwords.errors import InputError
+from fewwords.models.shipped import find_model
 
 if TYPE_CHECKING:
     from fewwords.codes.explain import Explanation
@@ -27,7 +28,7 @@ def explain(
         Optional[list[str]],
         typer.Argument(
             metavar="MODEL WORD…",
-            help="A model folder (none with --work), and words; '-' or none: one per line from standard input.",
+            help="A model (none with --work), and words; '-' or none: one per line from standard input.",
             show_default=False,
         ),
     ] = None,
@@ -49,7 +50,8 @@ def explain(
 
     \b
     Examples:
-      fewwords explain work/models/lstm-z-w-v50000 algorithms debates
+      fewwords explain english algorithms debates
+      fewwords explain work/models/lstm-z-w-v50000 algorithms
       fewwords explain algorithms debates --work work
       fewwords explain algorithm algorithms --work work --plot algorithms.png
     """
@@ -80,9 +82,11 @@ Explain = Callable[[str], "Explanation"]
 
 def _codes_of_model(given: list[str]) -> tuple[Explain, int]:
     """How the model whose folder comes first explains words; the folder is removed from what was given."""
-    if not given or not Path(given[0]).exists():
-        named = f"{given[0]}: no such model folder" if given else "no model folder"
-        raise InputError(f"{named}; give MODEL before the words, or --work DIR for the codes of a work folder")
+    if not given or not find_model(given[0]).exists():
+        named = f"{given[0]}: no such model" if given else "no model"
+        raise InputError(
+            f"{named}; give MODEL before the words (english comes with fewwords), or --work DIR for the codes of a work folder"
+        )
     model = load_model(Path(given.pop(0)))
     return model.explain, model.codes.num_base
 
@@ -109,7 +113,7 @@ def nearest(
 
     \b
     Examples:
-      fewwords nearest work/models/lstm-z-w-v50000 algorithm river -k 5
+      fewwords nearest english algorithm river -k 5
       fewwords nearest work/models/lstm-z-w-v50000 --json < words.txt
     """
     loaded = load_model(model)

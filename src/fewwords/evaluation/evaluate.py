@@ -22,6 +22,7 @@ from fewwords.models.load import load
 from fewwords.models.memory import Memory
 from fewwords.models.model import BATCH_WORDS, Model, Scored, Sentence
 from fewwords.models.sealed_folder import sealed_files
+from fewwords.models.shipped import find_model
 from fewwords.progress import Progress
 from fewwords.text.sources import Source, find_sources
 
@@ -120,7 +121,7 @@ def evaluate(
     for result in results:
         if math.isnan(result.perplexity.log_prob):
             raise InputError(f"{model}: the model gives NaN; its training diverged, train it again")
-    path = Path(model)
+    path = find_model(model)
     files = (
         {name: (path / name).stat().st_size for name in sealed_files(path)}
         if path.is_dir()

@@ -24,6 +24,7 @@ from fewwords.models.mixture.folder import save_mixture
 from fewwords.models.mixture.mixture import Mixture
 from fewwords.models.mixture.weights import check_weights, mix_log_probs, tune_weights
 from fewwords.models.model import BATCH_WORDS, Model, Sentence
+from fewwords.models.shipped import find_model
 from fewwords.progress import Progress
 from fewwords.store.locks import lock_folder
 from fewwords.text.rules import TextRules
@@ -72,7 +73,7 @@ def mix(
     its first sentences. Raises InputError for models that cannot be mixed, weights that are not a distribution, text
     without words, and, unless `force` is given, an `output` that already has a model.
     """
-    folders = [Path(model) for model in models]
+    folders = [find_model(model) for model in models]
     if len(folders) < 2:
         raise InputError(f"{len(folders)} model to mix; name two models or more")
     if (text is None) == (work is None):

@@ -18,6 +18,7 @@ DEFAULT_WORDS = 20_000_000
 VOCABULARY_SIZE = 50_000
 RETRAINING_SHARE = 10  # a tenth of the words
 VECTOR_SIZE = 200
+WIDE = 400  # cells of an LSTM with 200 values of state: 8 % less perplexity for 0.2 MB in 4 bits (docs/log.md)
 OURS = "sparse codes"
 
 
@@ -63,22 +64,30 @@ class _Maker:
 
     def runs(self) -> Iterator[Run]:
         tall = self.vocabulary_size / VOCABULARY_SIZE  # small vocabularies, for trials, have small tables
+        wide: dict[str, Any] = {"cell_size": WIDE}
         yield self._dense("dense-tied", after_training=True)
         yield self._coded("codes-b8k")
-        yield self._coded("codes-b4k", base_size=4_000)
-        yield self._coded("codes-b2k-n4", base_size=2_000, nonzeros=4)
-        yield self._coded("codes-b8k-tuned-c400", tune_codes=True, cell_size=400)
-        yield self._table("low-rank-60", "low-rank", rank=60)
-        yield self._dense("dense-tied-100", size=100)
+        yield self._coded("codes-b6k-tuned-c400", base_size=6_000, tune_codes=True, **wide)
+        yield self._adaptive("adaptive-2mb-c400", tall, (5_000, 13_000), (200, 56, 24), **wide)
+        yield self._coded("codes-b2k-n4-tuned", base_size=2_000, nonzeros=4, tune_codes=True)
         yield self._adaptive("adaptive-1mb", tall, (2_000, 8_000), (200, 40, 8))
         yield self._adaptive("adaptive-2mb", tall, (6_000, 14_000), (200, 64, 28))
+        yield self._table("low-rank-48-c400", "low-rank", rank=48, **wide)
+        yield self._coded("codes-b16k-tuned-c400", base_size=16_000, tune_codes=True, **wide)
+        yield self._adaptive("adaptive-4mb-c400", tall, (16_000,), (200, 88), **wide)
+        yield self._dense("dense-tied-100", size=100)
         yield self._run("kn3", "Kneser-Ney", "kn3")
+        yield self._coded("codes-b4k", base_size=4_000)
+        yield self._coded("codes-b2k-n4", base_size=2_000, nonzeros=4)
+        yield self._coded("codes-b8k-tuned-c400", tune_codes=True, **wide)
+        yield self._table("low-rank-60", "low-rank", rank=60)
         yield self._coded("codes-b2k", base_size=2_000)
-        yield self._coded("codes-b4k-tuned-c400", base_size=4_000, tune_codes=True, cell_size=400)
+        yield self._coded("codes-b4k-tuned-c400", base_size=4_000, tune_codes=True, **wide)
         yield self._table("low-rank-20", "low-rank", rank=20)
         yield self._table("low-rank-32", "low-rank", rank=32)
         yield self._table("hashed-1mb", "hashed", num_buckets=_scaled(4_600, tall))
         yield self._table("hashed-2mb", "hashed", num_buckets=_scaled(14_000, tall))
+        yield self._table("hashed-2mb-c400", "hashed", num_buckets=_scaled(11_000, tall), **wide)
         yield self._coded("codes-b16k", base_size=16_000)
         yield self._table("quotient-1mb", "quotient", num_buckets=_scaled(5_500, tall))
         yield self._table("quotient-2mb", "quotient", num_buckets=_scaled(15_000, tall))
@@ -92,14 +101,15 @@ class _Maker:
         yield self._coded("codes-b8k-e100", size=100)
         yield self._coded("codes-b8k-e300", size=300)
         yield self._coded("codes-b4k-e300", base_size=4_000, size=300)
-        yield self._coded("codes-b8k-c400", cell_size=400)
+        yield self._coded("codes-b8k-c400", **wide)
         yield self._coded("codes-b8k-tuned", tune_codes=True)
-        yield self._coded("codes-b8k-n4-tuned-c400", nonzeros=4, tune_codes=True, cell_size=400)
+        yield self._coded("codes-b8k-n4-tuned-c400", nonzeros=4, tune_codes=True, **wide)
         yield self._coded("codes-b8k-n4", nonzeros=4)
         yield self._coded("codes-b4k-n4", base_size=4_000, nonzeros=4)
         yield self._coded("codes-b1k", base_size=1_000)
         yield self._coded("codes-b8k-two-layers", num_layers=2)
         yield self._coded("codes-b8k-untied", tied=False)
+        yield self._dense("dense-tied-c400", **wide)
         yield self._dense("dense", tied=False)
 
     def _run(
@@ -143,9 +153,11 @@ class _Maker:
     def _table(self, name: str, storage: str, method: str | None = None, **more: Any) -> Run:
         return self._run(name, method or storage, "lstm-z", tied=True, embedding=storage, output=storage, **more)
 
-    def _adaptive(self, name: str, tall: float, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
+    def _adaptive(
+        self, name: str, tall: float, band_words: tuple[int, ...], band_ranks: tuple[int, ...], **more: Any
+    ) -> Run:
         words = tuple(_scaled(each, tall) for each in band_words)
-        return self._table(name, "adaptive", band_words=words, band_ranks=band_ranks)
+        return self._table(name, "adaptive", band_words=words, band_ranks=band_ranks, **more)
 
     def _retrained(self, name: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
         words = tuple(_scaled(each, self.vocabulary_size / VOCABULARY_SIZE) for each in band_words)

@@ -13,6 +13,7 @@ import fewwords.models
 from fewwords.errors import InputError
 from fewwords.models.model import Model
 from fewwords.models.sealed_folder import folder_format
+from fewwords.models.shipped import find_model
 
 Reader = Callable[[Path, str], Model]
 _READERS: dict[str, Reader] = {}
@@ -31,22 +32,23 @@ def register(format_name: str) -> Callable[[Reader], Reader]:
 def load(path: str | Path, device: str = "cpu") -> Model:
     """Read a model folder of any kind, or a packed file; raises InputError if it is incomplete, changed, or unknown.
 
-    `device` is where a neural model computes: the name of one of PyTorch's, or "numpy", which needs no PyTorch and reads
-    a folder in a tenth of the time that importing PyTorch takes. A packed file computes with numpy in any case.
+    "english" is the packed model that comes with fewwords, unless there is a file or folder of this name. `device` is
+    where a neural model computes: the name of one of PyTorch's, or "numpy", which needs no PyTorch and reads a folder in a
+    tenth of the time that importing PyTorch takes. A packed file computes with numpy in any case.
     """
-    if Path(path).is_file():
+    path = find_model(path)
+    if path.is_file():
         from fewwords.models.packed.file import load_packed
 
-        return load_packed(Path(path))
+        return load_packed(path)
     for module in pkgutil.iter_modules(fewwords.models.__path__, "fewwords.models."):
         if module.ispkg:
             import_module(f"{module.name}.folder")
-    folder = Path(path)
-    found = folder_format(folder)
+    found = folder_format(path)
     if found not in _READERS:
         known = ", ".join(sorted(_READERS))
         raise InputError(
-            f"{folder / 'model.json'}: not the description of a model that this version can read (the format is {found!r:.40}, "
+            f"{path / 'model.json'}: not the description of a model that this version can read (the format is {found!r:.40}, "
             f"not one of {known}); copy the model folder again"
         )
-    return _READERS[found](folder, device)
+    return _READERS[found](path, device)

@@ -19,6 +19,7 @@ from fewwords.text.rules import TextRules
 from fewwords.vocabulary import Vocabulary
 
 MOST_LEVELS = 20  # of folders below a model folder: a mix of mixes of mixes…
+_LONGEST_NAME = 40  # of a file or folder; a system refuses to look for paths of some thousand bytes
 
 # codes.json is from the time when codes had two files.
 _MODEL_FILES = ("model.json", "model.safetensors", "codes.safetensors", "codes.json", "words.tsv", "README.md")
@@ -109,8 +110,10 @@ def open_folder(folder: Path, kind: str, facts: type[Facts], *files: str) -> tup
     found = describe(_description(folder), path, facts, kind, what, "copy the model folder again")
     for name, digest in found.sha256.items():
         parts = PurePosixPath(name).parts
-        if PurePosixPath(name).is_absolute() or ".." in parts or len(parts) > MOST_LEVELS:
-            raise InputError(f"{path}: names {name:.80}, outside the folder; do not trust this model")
+        is_inside = not PurePosixPath(name).is_absolute() and ".." not in parts
+        if not is_inside or len(parts) > MOST_LEVELS or any(len(part) > _LONGEST_NAME for part in parts):
+            told = "too long to be one of its files" if is_inside else "outside the folder"
+            raise InputError(f"{path}: names {name:.80}, {told}; do not trust this model")
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: missing, or no file; copy the whole model folder again")
         if parts[-1] != "README.md" and sha256_of(folder / name) != digest:
@@ -126,7 +129,9 @@ def open_folder(folder: Path, kind: str, facts: type[Facts], *files: str) -> tup
 
 def _description(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such model folder; train one with fewwords train")
+        raise InputError(
+            f"{folder}: no such model; make one with fewwords make, or use english, which comes with fewwords"
+        )
     path = folder / "model.json"
     if not path.exists():
         raise InputError(f"{folder}: the model is incomplete (no model.json); finish its training, or make it again")

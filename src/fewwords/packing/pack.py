@@ -23,7 +23,7 @@ from fewwords.packing.make_parts import PackedPart, account, make_parts
 from fewwords.packing.recipe import LADDER, RECIPES, Recipe
 from fewwords.progress import Progress
 from fewwords.runtime import load
-from fewwords.store.files import atomic_write
+from fewwords.store.files import atomic_write, check_file
 
 INPUT_WORDS = 100_000
 DEFAULT_WORDS = 20_000
@@ -55,18 +55,21 @@ def pack(
     texts: Sequence[str] = (),
     work: str | Path | None = None,
     max_words: int = DEFAULT_WORDS,
+    card: str | Path | None = None,
     force: bool = False,
 ) -> Packed:
     """Pack the model folder `model` into the file `output`, with 8 or 4 `bits` (8 if nothing is said), or for a size.
 
     With `size_mb`, the best recipe that makes a file of at most so many megabytes (1,000,000 bytes) is taken. `texts`, or
     the corpus in `work`, show what the encoder's weights meet (100,000 words, of its train part), and perplexity is measured on
-    `max_words` words (of dev). Raises InputError for a model that cannot be packed and a size that no recipe reaches.
+    `max_words` words (of dev). `card` is a text file that tells what the model is, for those who will use it; without one it is
+    the README.md of the folder. Raises InputError for a model that cannot be packed and a size that no recipe reaches.
     """
     path = Path(output)
     if path.exists() and not force:
         raise InputError(f"{path}: is there already", remedy=("replace it with `force`", "name another file"))
     recipes = _recipes(bits, size_mb)
+    told = _card(model, card)
     original = load(model)
     if not isinstance(original.network.embedding, FloatMatrix):
         raise InputError(f"{model}: is packed already; pack the model folder that it was made from")
@@ -75,8 +78,6 @@ def pack(
     if texts or work is not None:
         measured = _sentences(original, texts, work, "dev", max_words)
         inputs = encoder_inputs(original.network, _sentences(original, texts, work, "train", INPUT_WORDS))
-    card = Path(model, "README.md")
-    told = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
     for recipe in recipes:
         parts = make_parts(original, recipe, inputs)
         content = parts.to_bytes(rules=original.rules, card=told, made_from=_made_from(original, recipe))
@@ -97,6 +98,13 @@ def pack(
     with atomic_write(path) as file:
         file.write(content)
     return Packed(path, recipe, account(parts, packed, len(content)), 4 * original.num_numbers, before, after)
+
+
+def _card(model: str | Path, card: str | Path | None) -> str:
+    if card is not None:
+        check_file(Path(card), "name a text file with `card`")
+    path = Path(model, "README.md") if card is None else Path(card)
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
 def _recipes(bits: int | None, size_mb: float | None) -> Sequence[Recipe]:

@@ -16,6 +16,7 @@ from typing import Any
 from fewwords.errors import InputError
 from fewwords.models.packed.file import load_packed
 from fewwords.models.packed.model import PackedModel
+from fewwords.models.shipped import ENGLISH, find_model
 from fewwords.packing.pack import pack
 from fewwords.store.files import atomic_write
 from fewwords.text import abbreviations, join
@@ -23,9 +24,9 @@ from fewwords.text import abbreviations, join
 _SCRIPTS = ("text.js", "model.js", "page.js")
 
 
-def make_page(packed: str | Path, output: str | Path) -> Path:
+def make_page(packed: str | Path = ENGLISH, output: str | Path = "keyboard.html") -> Path:
     """Write the page of a packed model; raises InputError if the file is not one. Returns the path of the page."""
-    packed, output = Path(packed), Path(output)
+    packed, output = find_model(packed), Path(output)
     if not packed.is_file():
         raise InputError(f"{packed}: no such file; make one with fewwords pack")
     content = page_html(packed)
@@ -36,6 +37,7 @@ def make_page(packed: str | Path, output: str | Path) -> Path:
 
 def page_of(model: Path) -> str | None:
     """The page of a packed model, or of a neural model's folder, packed in 8 bits; None for a model of another kind."""
+    model = find_model(model)
     if model.is_file():
         return page_html(model)
     with TemporaryDirectory() as folder:

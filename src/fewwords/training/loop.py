@@ -66,7 +66,7 @@ def train_neural(
     """Train a model on the corpus of a work folder and write its folder.
 
     `base_size` counts base words without the special words; `codes_file` replaces the codes of the work folder, and
-    `start_folder` is a model of the same settings to start from, its codes aside. With
+    `start_folder` is a model of the same settings to start from, with its codes. With
     `tune_lr` the rate is first chosen by short runs. `resume` continues from the checkpoint, if there is one; `force`
     replaces what is there. Raises InputError for anything that cannot work before training starts, DivergedError, after
     writing the last good weights, for a run that diverged, and, on Ctrl-C, KeyboardInterrupt after a checkpoint.
@@ -74,6 +74,8 @@ def train_neural(
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
     settings = choose_start(work, model_settings, settings, vocabulary_size)
+    if start_folder is not None and model_settings.is_coded and codes_file is None:
+        codes_file = start_folder / "codes.safetensors"  # which may have been tuned
     materials = gather_materials(
         work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size, codes_file=codes_file
     )

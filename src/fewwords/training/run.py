@@ -65,6 +65,7 @@ class Run:
         interval = trainer.settings.evaluation_interval(trainer.budget)
         if _passed(words_before, state.words, interval) or state.words >= trainer.budget:
             started = time.monotonic()
+            trainer.round_weights()
             held_out = self.measure(trainer.settings.dev_words)
             state.last_perplexity = held_out.perplexity
             if not math.isfinite(held_out.perplexity):

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from fewwords.errors import InputError
 from fewwords.models.neural.variants import settings_of
 from fewwords.option import Option, check_choices
+from fewwords.packing.recipe import RECIPES
 
 LossName = Literal["nce", "nce-per-position", "softmax", "sampled-softmax"]
 ScheduleName = Literal["constant", "linear"]
@@ -41,7 +42,8 @@ class TrainingSettings:
     the budget, at least 200,000 words. `final_rate` is where the linear schedule ends, and `codes_rate` the rate of
     tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole gradient, and
     `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after
-    that many evaluations without progress.
+    that many evaluations without progress. With `quantise_aware` the weights are rounded while they are trained, which is
+    for the last stretch of a model that will be packed (see `rounding`).
     """
 
     words: Annotated[int | None, Option("The first running words to train on.", _BUDGET, default="all")] = None
@@ -55,6 +57,9 @@ class TrainingSettings:
     divergence: Annotated[
         float, Option("Go back when the loss is this many times its lowest; 0: never.", _OPTIMISER)
     ] = 3.0
+    quantise_aware: Annotated[
+        int | None, Option("Compute with weights of 8 or 4 bits, as pack stores them.", _OPTIMISER, default="float32")
+    ] = None
     loss: Annotated[LossName, Option("nce: noise shared by some words; nce-per-position: as in the paper.", _LOSS)] = (
         "nce"
     )
@@ -104,6 +109,8 @@ class TrainingSettings:
         for name in ("final_rate", "codes_rate"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"`{name}` {getattr(self, name)}: give a share of the learning rate, from 0 to 1")
+        if self.quantise_aware not in (None, *RECIPES):
+            raise InputError(f"`quantise_aware` {self.quantise_aware}: choose {' or '.join(map(str, RECIPES))} bits")
         if self.loss != "nce" and self.noise_group is not None:
             raise InputError(
                 f"`noise_group` {self.noise_group}: only the loss nce shares noise words within groups; leave it out"

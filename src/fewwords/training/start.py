@@ -108,8 +108,15 @@ def start_model(materials: Materials, model_settings: ModelSettings, settings: T
 def start_weights(folder: Path, model: LanguageModel) -> dict[str, Tensor]:
     """The parameters of a model folder whose settings are those of `model`; raises InputError for another model."""
     found = load(folder)
-    if not isinstance(found, NeuralModel) or found.network.settings != model.settings:
-        raise InputError(f"{folder}: has other settings than the model that shall start from it; name another folder")
+    if not isinstance(found, NeuralModel):
+        raise InputError(f"{folder}: {found.variant} is no neural model; name another folder to start from")
+    theirs, ours = found.network.settings.to_json(), model.settings.to_json()
+    other = next((name for name in ours if theirs.get(name) != ours[name]), None)
+    if other is not None:
+        raise InputError(
+            f"{folder}: has `{other}` {theirs.get(other)}, and the model that shall start from it {ours[other]}; give the same "
+            "settings, or name another folder"
+        )
     return dict(found.network.named_parameters())
 
 

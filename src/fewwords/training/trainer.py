@@ -23,6 +23,8 @@ from fewwords.training.distributed import Group
 from fewwords.training.gradients import clip_gradients
 from fewwords.training.objective import Objective
 from fewwords.training.optimiser import Optimiser
+from fewwords.training.rounding import STEPS as ROUNDING_STEPS
+from fewwords.training.rounding import Rounding, is_offset
 from fewwords.training.schedule import learning_rate
 from fewwords.training.settings import TrainingSettings
 from fewwords.training.stability import LossWatch
@@ -86,6 +88,8 @@ class Trainer:
         self.group.share_parameters(self.model)
         shares = {"codes.values": self.settings.codes_rate} if self.model.settings.tune_codes else {}
         self.optimiser = Optimiser(self.model.named_parameters(), shares)
+        bits = self.settings.quantise_aware
+        self.rounding = None if bits is None else Rounding(self.model, bits)
         self.watch = LossWatch(self.settings.divergence)
         self.noise_generator = torch.Generator(device).manual_seed(self._seed(0))
         torch.manual_seed(self._seed(1))  # for dropout, which draws from torch's global generator
@@ -107,6 +111,8 @@ class Trainer:
 
     def step(self, is_asked: Callable[[], bool] = lambda: False) -> Step:
         """Take one step, a batch for each process; a step with a fault changes nothing but the place in the data."""
+        if self.state.steps % ROUNDING_STEPS == 0:
+            self.round_weights()
         batches = list(itertools.islice(self._batches, self.group.size))
         counts = [self._num_predictions(batch) for batch in batches]
         words = sum(batch.ids.size for batch in batches)
@@ -124,6 +130,11 @@ class Trainer:
             self.watch.note(mean_loss, sum(counts))
             self._count(batches[-1], words, mean_loss, sum(counts))
         return Step(words, mean_loss, fault, asked > 0)
+
+    def round_weights(self) -> None:
+        """Round the weights again, if the model is trained with rounded ones."""
+        if self.rounding is not None:
+            self.rounding.round()
 
     def _loss(self, batch: Batch) -> torch.Tensor:
         ids = torch.from_numpy(batch.ids).to(self.group.device)
@@ -153,7 +164,10 @@ class Trainer:
             random |= {f"{name}.{rank}": state for rank, state in enumerate(self.group.gather(value))}
         return Checkpoint(
             weights=dict(self.model.named_parameters()),
-            optimiser=self.optimiser.state_tensors(),
+            optimiser={
+                **self.optimiser.state_tensors(),
+                **({} if self.rounding is None else self.rounding.state_tensors()),
+            },
             random=random,
             state={"run": asdict(self.state), "processes": self.group.size, "about": about},
         )
@@ -170,7 +184,10 @@ class Trainer:
                 f"resume with {num_processes}, or start over with `force`"
             )
         load_weights(self.model, checkpoint.weights)
-        self.optimiser.load_state_tensors(checkpoint.optimiser)
+        optimiser = dict(checkpoint.optimiser)
+        if self.rounding is not None:
+            self.rounding.load_state_tensors({name: optimiser.pop(name) for name in list(optimiser) if is_offset(name)})
+        self.optimiser.load_state_tensors(optimiser)
         self.optimiser.zero_gradients()
         try:
             self.noise_generator.set_state(checkpoint.random[f"noise.{self.group.rank}"])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fewwords.errors import InputError
 from fewwords.models.load import load as load_model
 from fewwords.models.model import Model, State
+from fewwords.models.shipped import ENGLISH
 from fewwords.text.join import join_words
 from fewwords.use.nearest import nearest_words
 from fewwords.use.reading import Reader, Typed
@@ -281,9 +282,10 @@ def _check_number(k: int) -> None:
         raise InputError(f"`k` {k}: choose 1 or more suggestions")
 
 
-def load(path: str | Path, device: str = "numpy") -> TextModel:
+def load(path: str | Path = ENGLISH, device: str = "numpy") -> TextModel:
     """Read a model folder of any kind or a packed file; raises InputError when it is incomplete, was changed, or unknown.
 
+    "english" is the packed model that comes with fewwords, unless there is a file or folder of this name.
     Neural models compute with numpy, which answers one question at a time sooner than PyTorch and starts at once; name a
     `device` of PyTorch's ("cpu", "cuda") for large batches.
     """

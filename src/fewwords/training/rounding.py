@@ -1,0 +1,68 @@
+"""Training with rounded weights (`quantise_aware`): the model computes with weights of few bits, as `pack` will store them.
+
+What the gradients move is the weights as they were before rounding, which differ from the rounded ones by an offset. The
+offset is taken anew every few steps and before every evaluation; between two of these, rounded weights move along with
+those behind them. The weights that are kept are rounded ones, so packing them with the same bits hardly changes them.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import Tensor
+
+from fewwords.errors import InputError
+from fewwords.models.neural.language_model import LanguageModel
+from fewwords.packing.quantise import ENCODER_GROUP, TABLE_GROUP, dequantise, quantise_matrix
+from fewwords.packing.recipe import RECIPES
+
+STEPS = 50  # between two roundings: rounding takes as long as one or two of them
+_TABLES = ("embedding.base", "embedding.weight", "output.base", "output.weight")
+_SUFFIX = ".offset"
+
+
+def is_offset(name: str) -> bool:
+    """Whether a tensor of a checkpoint is an offset."""
+    return name.endswith(_SUFFIX)
+
+
+class Rounding:
+    """The rounded weights of a model in training, and how far they are from those behind them."""
+
+    def __init__(self, model: LanguageModel, bits: int) -> None:
+        recipe = RECIPES[bits]
+        self._table_bits, self._encoder_bits = recipe.tables, recipe.encoder
+        self._model = model
+        self._offsets = {name: torch.zeros_like(weight) for name, weight, _ in self._matrices()}
+
+    def _matrices(self) -> Iterator[tuple[str, Tensor, bool]]:
+        """The matrices that are rounded, by name; the last value tells tables from the encoder's."""
+        for name, weight in self._model.named_parameters():
+            if name in _TABLES or (name.startswith("encoder.") and weight.dim() > 1):
+                yield name, weight, name in _TABLES
+
+    @torch.no_grad()
+    def round(self) -> None:
+        """Round the weights behind the present ones."""
+        for name, weight, is_table in self._matrices():
+            behind = weight - self._offsets[name]
+            values = behind.flatten(0, -2).cpu().numpy()
+            bits, group = (self._table_bits, TABLE_GROUP) if is_table else (self._encoder_bits, ENCODER_GROUP)
+            rounded = dequantise(*quantise_matrix(values, bits, wanted_group=group))
+            weight.copy_(torch.from_numpy(rounded).reshape(weight.shape))
+            self._offsets[name] = weight - behind
+
+    def state_tensors(self) -> dict[str, Tensor]:
+        """The offsets as plain tensors: `NAME.offset`."""
+        return {f"{name}{_SUFFIX}": offset for name, offset in self._offsets.items()}
+
+    def load_state_tensors(self, tensors: Mapping[str, Tensor]) -> None:
+        """Load what `state_tensors` returned; raises InputError if it belongs to another model."""
+        own = self.state_tensors()
+        for name, tensor in tensors.items():
+            if name not in own or tensor.shape != own[name].shape or not tensor.isfinite().all():
+                raise InputError(f"the checkpoint's {name:.80} does not fit this model; start over with `force`")
+        if tensors.keys() != own.keys():
+            raise InputError("the checkpoint's rounding is incomplete; start over with `force`")
+        self._offsets = {
+            name.removesuffix(_SUFFIX): tensor.to(own[name], copy=True) for name, tensor in tensors.items()
+        }
