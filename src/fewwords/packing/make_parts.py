@@ -63,12 +63,29 @@ def _moments(inputs: Floats | None) -> Moments | None:
 
 def table_parts(name: str, values: Floats, recipe: Recipe) -> dict[str, Part]:
     """The parts of a table whose rows are words by rank: the head, if it is apart, and the other rows."""
-    num_head = recipe.head if len(values) >= _LEAST_ROWS * recipe.head else 0
+    num_head = _num_head(values, recipe)
     parts = {name: matrix_part(*quantise_matrix(values[num_head:], recipe.tables), recipe.tables)}
     if num_head:
         arrays, facts = matrix_part(*quantise_matrix(values[:num_head], _HEAD_BITS), _HEAD_BITS)
         parts[f"{name}.head"] = arrays, {**facts, "rows": num_head}
     return parts
+
+
+def _num_head(values: Floats, recipe: Recipe) -> int:
+    return recipe.head if len(values) >= _LEAST_ROWS * recipe.head else 0
+
+
+def round_table(values: Floats, recipe: Recipe) -> Floats:
+    """The numbers that `table_parts` stores for a table."""
+    num_head = _num_head(values, recipe)
+    head = dequantise(*quantise_matrix(values[:num_head], _HEAD_BITS))
+    return np.concatenate([head, dequantise(*quantise_matrix(values[num_head:], recipe.tables))])
+
+
+def round_encoder_matrix(values: Floats, recipe: Recipe) -> Floats:
+    """The numbers that `encoder_parts` stores for a matrix without knowing its inputs."""
+    flat = values.reshape(-1, values.shape[-1])
+    return dequantise(*quantise_matrix(flat, recipe.encoder, wanted_group=ENCODER_GROUP)).reshape(values.shape)
 
 
 def account(packed: PackedParts, model: PackedModel, num_bytes: int) -> tuple[PackedPart, ...]:

@@ -6,14 +6,15 @@ those behind them. The weights that are kept are rounded ones, so packing them w
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from fewwords.errors import InputError
 from fewwords.models.neural.language_model import LanguageModel
-from fewwords.packing.quantise import ENCODER_GROUP, TABLE_GROUP, dequantise, quantise_matrix
-from fewwords.packing.recipe import RECIPES
+from fewwords.packing.make_parts import round_encoder_matrix, round_table
+from fewwords.packing.recipe import RECIPES, TRAINED_HEAD
 
 STEPS = 50  # between two roundings: rounding takes as long as one or two of them
 _TABLES = ("embedding.base", "embedding.weight", "output.base", "output.weight")
@@ -29,8 +30,7 @@ class Rounding:
     """The rounded weights of a model in training, and how far they are from those behind them."""
 
     def __init__(self, model: LanguageModel, bits: int) -> None:
-        recipe = RECIPES[bits]
-        self._table_bits, self._encoder_bits = recipe.tables, recipe.encoder
+        self._recipe = replace(RECIPES[bits], head=min(RECIPES[bits].head, TRAINED_HEAD))
         self._model = model
         self._offsets = {name: torch.zeros_like(weight) for name, weight, _ in self._matrices()}
 
@@ -45,10 +45,8 @@ class Rounding:
         """Round the weights behind the present ones."""
         for name, weight, is_table in self._matrices():
             behind = weight - self._offsets[name]
-            values = behind.flatten(0, -2).cpu().numpy()
-            bits, group = (self._table_bits, TABLE_GROUP) if is_table else (self._encoder_bits, ENCODER_GROUP)
-            rounded = dequantise(*quantise_matrix(values, bits, wanted_group=group))
-            weight.copy_(torch.from_numpy(rounded).reshape(weight.shape))
+            round_matrix = round_table if is_table else round_encoder_matrix
+            weight.copy_(torch.from_numpy(round_matrix(behind.cpu().numpy(), self._recipe)))
             self._offsets[name] = weight - behind
 
     def state_tensors(self) -> dict[str, Tensor]:
