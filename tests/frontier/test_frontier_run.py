@@ -99,6 +99,17 @@ def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:
     assert points[0].train_words - dense[0].train_words == pytest.approx(200, abs=20)
 
 
+@pytest.mark.parametrize("name", ["codes-b6k-tuned-c400", "adaptive-1mb"])
+def test_a_last_stretch_with_rounded_weights_goes_on_from_its_run(work: Path, name: str) -> None:
+    before = do_run(work, run_of(name), threads=1, test_words=200)
+    (point,) = do_run(work, run_of(f"{name}-rounded"), threads=1, test_words=200)
+    assert point.settings == {"bits": 4, "encoder_bits": 4}
+    assert point.mb <= before[3].mb
+    assert point.ppl == pytest.approx(before[0].ppl, rel=0.1)
+    assert point.train_words - before[0].train_words == pytest.approx(200, abs=20)
+    assert (point.method, point.ours) == (before[0].method, before[0].ours)
+
+
 def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
     runs = [run_of("hashed-1mb"), run_of("svd-retrained-2")]
     (frontier_folder(work) / "models" / "dense-tied").rename(work / "elsewhere")

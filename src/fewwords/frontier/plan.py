@@ -24,7 +24,10 @@ OURS = "sparse codes"
 
 @dataclass(frozen=True)
 class Run:
-    """A cell with its place in the figure; `start` names the dense run whose SVD it starts from."""
+    """A cell with its place in the figure; `start` names the run that it goes on from.
+
+    Runs with rounded weights take its model as it is, others an SVD of it by bands.
+    """
 
     method: str
     cell: Cell
@@ -36,6 +39,11 @@ class Run:
     def name(self) -> str:
         """The name of the cell."""
         return self.cell.name
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether it is trained with rounded weights."""
+        return "quantise_aware" in self.cell.training_changes
 
     @property
     def ours(self) -> bool:
@@ -67,10 +75,13 @@ class _Maker:
         wide: dict[str, Any] = {"cell_size": WIDE}
         yield self._dense("dense-tied", after_training=True)
         yield self._coded("codes-b8k")
-        yield self._coded("codes-b6k-tuned-c400", base_size=6_000, tune_codes=True, **wide)
-        yield self._adaptive("adaptive-2mb-c400", tall, (5_000, 13_000), (200, 56, 24), **wide)
-        yield self._coded("codes-b2k-n4-tuned", base_size=2_000, nonzeros=4, tune_codes=True)
-        yield self._adaptive("adaptive-1mb", tall, (2_000, 8_000), (200, 40, 8))
+        closest = [
+            self._coded("codes-b6k-tuned-c400", base_size=6_000, tune_codes=True, **wide),
+            self._adaptive("adaptive-2mb-c400", tall, (5_000, 13_000), (200, 56, 24), **wide),
+            self._coded("codes-b2k-n4-tuned", base_size=2_000, nonzeros=4, tune_codes=True),
+            self._adaptive("adaptive-1mb", tall, (2_000, 8_000), (200, 40, 8)),
+        ]
+        yield from closest
         yield self._adaptive("adaptive-2mb", tall, (6_000, 14_000), (200, 64, 28))
         yield self._table("low-rank-48-c400", "low-rank", rank=48, **wide)
         yield self._coded("codes-b16k-tuned-c400", base_size=16_000, tune_codes=True, **wide)
@@ -98,6 +109,8 @@ class _Maker:
         yield self._dense("dense-tied-50", size=50)
         for number, (band_words, shares) in enumerate(SVD_BANDS):
             yield self._retrained(f"svd-retrained-{number + 1}", band_words, svd_ranks(VECTOR_SIZE, shares))
+        for run in closest:
+            yield self._rounded(run)
         yield self._coded("codes-b8k-e100", size=100)
         yield self._coded("codes-b8k-e300", size=300)
         yield self._coded("codes-b4k-e300", base_size=4_000, size=300)
@@ -158,6 +171,14 @@ class _Maker:
     ) -> Run:
         words = tuple(_scaled(each, tall) for each in band_words)
         return self._table(name, "adaptive", band_words=words, band_ranks=band_ranks, **more)
+
+    def _rounded(self, run: Run) -> Run:
+        """A last stretch of a run with weights of 4 bits."""
+        cell = run.cell
+        training = {**cell.training_changes, "learning_rate": 0.001, "quantise_aware": 4}
+        words = max(1, self.words // RETRAINING_SHARE)
+        rounded = replace(cell, name=f"{cell.name}-rounded", words=words, training_changes=training)
+        return replace(run, cell=rounded, start=run.name)
 
     def _retrained(self, name: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
         words = tuple(_scaled(each, self.vocabulary_size / VOCABULARY_SIZE) for each in band_words)

@@ -31,7 +31,7 @@ from fewwords.models.packed.words import encode_words
 from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.make_parts import make_parts
 from fewwords.packing.pack import INPUT_WORDS
-from fewwords.packing.recipe import LADDER, RECIPES, Recipe
+from fewwords.packing.recipe import LADDER, RECIPES, TRAINED, Recipe
 from fewwords.progress import say
 from fewwords.runtime import load as load_with_numpy
 
@@ -102,10 +102,10 @@ class Measure:
         return [each.ids for each in read_part(TokenCorpus.open(self.work), "train", model.vocabulary, INPUT_WORDS)]
 
 
-def points_of(folder: Path, measure: Measure, *, after_training: bool = False) -> list[Point]:
+def points_of(folder: Path, measure: Measure, *, after_training: bool = False, is_rounded: bool = False) -> list[Point]:
     """The points of a model folder: float32, 8 bits, 4 bits with an encoder of 8, and 4 bits.
 
-    Of a Kneser-Ney model: float32, and one for each budget.
+    Of a model that was trained with rounded weights: 4 bits. Of a Kneser-Ney model: float32, and one for each budget.
 
     `after_training` adds what can be made of a dense model: product quantisation, and an SVD by frequency.
     """
@@ -114,8 +114,8 @@ def points_of(folder: Path, measure: Measure, *, after_training: bool = False) -
         return _ngram_points(model, measure)
     if not isinstance(model, NeuralModel):
         raise InputError(f"{folder}: no neural and no Kneser-Ney model; name another folder")
-    points = [measure.point(model, float_bytes(model), bits=32)]
-    for recipe in ROUNDINGS:
+    points = [] if is_rounded else [measure.point(model, float_bytes(model), bits=32)]
+    for recipe in (TRAINED,) if is_rounded else ROUNDINGS:
         if model.network.settings.is_plain:
             rounded, num_bytes = _packed(folder, recipe, measure.sentences(model))
         else:

@@ -84,10 +84,10 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
     prepare_process(threads)
     folder = _model_folder(work, run.name)
     if not (folder / "model.json").exists():
-        start = None if run.start is None else _svd_start(work, run)
+        start = None if run.start is None else _start_folder(work, run)
         train_cell(work, run.cell, folder, base_size=run.base_size, threads=threads, start_folder=start)
     measure = Measure(work, run.method, run.ours, run.name, test_words)
-    points = points_of(folder, measure, after_training=run.after_training)
+    points = points_of(folder, measure, after_training=run.after_training, is_rounded=run.is_rounded)
     if run.start is not None:
         before = int(load(_model_folder(work, run.start)).made_from["result"]["words"])
         points = [replace(point, train_words=before + point.train_words) for point in points]
@@ -98,13 +98,17 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
     return points
 
 
-def _svd_start(work: Path, run: Run) -> Path:
-    """The folder of the SVD of a trained dense model, made if it is not there."""
-    dense, folder = (_model_folder(work, name) for name in (str(run.start), f"{run.name}-start"))
-    if not (dense / "model.json").exists():
-        raise InputError(f"{dense}: {run.name} starts from this model, which is not trained yet; run {run.start} first")
+def _start_folder(work: Path, run: Run) -> Path:
+    """The folder of the model that a run starts from: a trained one, or its SVD, which is made if it is not there."""
+    trained, folder = (_model_folder(work, name) for name in (str(run.start), f"{run.name}-start"))
+    if not (trained / "model.json").exists():
+        raise InputError(
+            f"{trained}: {run.name} starts from this model, which is not trained yet; run {run.start} first"
+        )
+    if run.is_rounded:
+        return trained
     if not (folder / "model.json").exists():
-        model, changes = load(dense), run.cell.model_changes
+        model, changes = load(trained), run.cell.model_changes
         assert isinstance(model, NeuralModel)
         save_neural(folder, block_svd(model, changes["band_words"], changes["band_ranks"]), "")
     return folder

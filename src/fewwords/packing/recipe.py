@@ -18,7 +18,8 @@ class Recipe:
 
 
 RECIPES = {8: Recipe(8, 8, 6, 8), 4: Recipe(4, 4, 3, 6, 512)}
-TRAINED_HEAD = 128  # of a model that was trained with rounded weights: more would gain little
+# Of a model that was trained with rounded weights, which needs fewer rows of 8 bits.
+TRAINED = Recipe(4, 4, 3, 5, 128)
 # From the best to the smallest, for a size that is asked for.
 LADDER = (
     RECIPES[8],
@@ -26,7 +27,7 @@ LADDER = (
     Recipe(4, 4, 4, 6, 512),
     RECIPES[4],
     Recipe(4, 4, 3, 6, 256),
-    Recipe(4, 4, 3, 5, TRAINED_HEAD),
+    TRAINED,
     Recipe(4, 4, 2, 5, 0),
 )
 ENCODER_BIASES = 8

@@ -6,7 +6,6 @@ those behind them. The weights that are kept are rounded ones, so packing them w
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -14,10 +13,10 @@ from torch import Tensor
 from fewwords.errors import InputError
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.packing.make_parts import round_encoder_matrix, round_table
-from fewwords.packing.recipe import RECIPES, TRAINED_HEAD
+from fewwords.packing.recipe import RECIPES, TRAINED
 
 STEPS = 50  # between two roundings: rounding takes as long as one or two of them
-_TABLES = ("embedding.base", "embedding.weight", "output.base", "output.weight")
+_TABLES = ("base", "weight", "factors")  # of coded and dense layers, and of the bands of adaptive tables
 _SUFFIX = ".offset"
 
 
@@ -30,15 +29,17 @@ class Rounding:
     """The rounded weights of a model in training, and how far they are from those behind them."""
 
     def __init__(self, model: LanguageModel, bits: int) -> None:
-        self._recipe = replace(RECIPES[bits], head=min(RECIPES[bits].head, TRAINED_HEAD))
+        self._recipe = TRAINED if bits == TRAINED.tables else RECIPES[bits]
         self._model = model
         self._offsets = {name: torch.zeros_like(weight) for name, weight, _ in self._matrices()}
 
     def _matrices(self) -> Iterator[tuple[str, Tensor, bool]]:
         """The matrices that are rounded, by name; the last value tells tables from the encoder's."""
         for name, weight in self._model.named_parameters():
-            if name in _TABLES or (name.startswith("encoder.") and weight.dim() > 1):
-                yield name, weight, name in _TABLES
+            place, _, kind = name.rpartition(".")
+            is_table = place.startswith(("embedding", "output")) and kind in _TABLES
+            if is_table or (place.startswith("encoder") and weight.dim() > 1):
+                yield name, weight, is_table
 
     @torch.no_grad()
     def round(self) -> None:
