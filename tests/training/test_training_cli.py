@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from fewwords.codes.make import load_codes
 from fewwords.models.load import load
 
 SMALL = "--embedding-size 8 --hidden-size 8 --batch-words 128 --words 800 --num-noise 10 --dev-words 100 --threads 1".split()
@@ -43,6 +44,22 @@ def test_train_prints_a_summary_and_every_option_arrives(train, tmp_path):
     }
     assert (training["words"], training["num_noise"], training["eval_every"]) == (800, 10, 400)
     assert (training["epochs"], saved.made_from["result"]["words"]) == (2.0, 1600)
+
+
+def test_a_model_goes_on_with_rounded_weights_from_its_own_codes(command, train, work, tmp_path):
+    sizes = ["--vocab-size", 23, "--base-size", 12, "--tune-codes", *SMALL]
+    assert train(*sizes).code == 0
+    more = ["--start", tmp_path / "m", "--quantise-aware", 4, "--learning-rate", 0.001, "--output", tmp_path / "four"]
+    assert command("train", "--work", work, *sizes, *more).code == 0
+    first, second = (load(tmp_path / name) for name in ("m", "four"))
+    assert second.made_from["training"]["quantise_aware"] == 4
+    tuned = load_codes(work, 23, 12)
+    moved = [abs(first.codes.values - other.values).max() for other in (tuned, second.codes)]
+    assert moved[1] < moved[0]  # nearer to the codes that the first run has tuned
+    wrong = command("train", "--work", work, *sizes[:4], *SMALL, *more, "--force")
+    assert wrong.code == 2
+    assert "has `tune_codes` True".replace("`tune_codes`", "--tune-codes") in wrong.err
+    assert "no such model" in train(*sizes, "--force", "--start", tmp_path / "none").err
 
 
 def test_a_preset_says_what_it_stands_for_and_options_win_over_it(train, tmp_path):

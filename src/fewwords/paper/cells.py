@@ -96,7 +96,7 @@ def train_cell(
             replace(settings, threads=threads),
             vocabulary_size=cell.vocabulary_size,
             base_size=base_size,
-            codes_file=None if start_folder is not None else codes_file(work, cell, base_size),
+            codes_file=codes_file(work, cell, base_size),
             start_folder=start_folder,
             output=folder,
             tune_lr=cell.tune_rate,

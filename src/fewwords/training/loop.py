@@ -37,7 +37,7 @@ from fewwords.training.process import prepare_process
 from fewwords.training.record import cut_after
 from fewwords.training.run import RECORD, Run
 from fewwords.training.settings import TrainingSettings
-from fewwords.training.start import Materials, choose_start, gather_materials, start_model, start_weights
+from fewwords.training.start import Materials, choose_start, gather_materials, load_start, start_model
 from fewwords.training.summary import TrainingSummary, Trial
 from fewwords.training.trainer import Trainer, load_weights
 from fewwords.training.tune import RECORD as TUNING_RECORD
@@ -66,7 +66,7 @@ def train_neural(
     """Train a model on the corpus of a work folder and write its folder.
 
     `base_size` counts base words without the special words; `codes_file` replaces the codes of the work folder, and
-    `start_folder` is a model of the same settings to start from, with its codes. With
+    `start_folder` is a model of the same settings to start from, with its codes in any case. With
     `tune_lr` the rate is first chosen by short runs. `resume` continues from the checkpoint, if there is one; `force`
     replaces what is there. Raises InputError for anything that cannot work before training starts, DivergedError, after
     writing the last good weights, for a run that diverged, and, on Ctrl-C, KeyboardInterrupt after a checkpoint.
@@ -74,12 +74,17 @@ def train_neural(
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
     settings = choose_start(work, model_settings, settings, vocabulary_size)
-    if start_folder is not None and model_settings.is_coded and codes_file is None:
+    start = None if start_folder is None else load_start(start_folder, model_settings)
+    if start_folder is not None and model_settings.is_coded:
         codes_file = start_folder / "codes.safetensors"  # which may have been tuned
     materials = gather_materials(
         work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size, codes_file=codes_file
     )
-    job = _Job(folder, model_settings, settings, materials, start_folder)
+    if start is not None and start.vocabulary.fingerprint != materials.vocabulary.fingerprint:
+        raise InputError(
+            f"{start_folder}: its words are not those of {work}; name a model of this vocabulary to start from"
+        )
+    job = _Job(folder, model_settings, settings, materials, start_folder, start)
     code_values = 0 if materials.codes is None else len(materials.codes.values)
     check_memory(
         needed_bytes(model_settings, settings, vocabulary_size, base_size + NUM_SPECIAL, code_values), settings.loss
@@ -99,6 +104,7 @@ class _Job:
     settings: TrainingSettings
     materials: Materials
     start_folder: Path | None
+    start: NeuralModel | None
 
     def do(self, group: Group, *, tune_lr: bool) -> TrainingSummary:
         trials: list[Trial] = []
@@ -159,8 +165,8 @@ class _Job:
     def _make_trainer(self, group: Group, settings: TrainingSettings) -> Trainer:
         part = self._part("train").head(settings.words)
         model = start_model(self.materials, self.model_settings, settings)
-        if self.start_folder is not None:
-            load_weights(model, start_weights(self.start_folder, model))
+        if self.start is not None:
+            load_weights(model, dict(self.start.network.named_parameters()))
         objective = make_objective(settings, self.model_settings, self.materials.vocabulary)
         return Trainer(model, objective, part, settings, settings.budget(part.num_words), group)
 

@@ -105,19 +105,19 @@ def start_model(materials: Materials, model_settings: ModelSettings, settings: T
     return model
 
 
-def start_weights(folder: Path, model: LanguageModel) -> dict[str, Tensor]:
-    """The parameters of a model folder whose settings are those of `model`; raises InputError for another model."""
+def load_start(folder: Path, model_settings: ModelSettings) -> NeuralModel:
+    """The model to start from, whose settings are those given; raises InputError for another model."""
     found = load(folder)
     if not isinstance(found, NeuralModel):
         raise InputError(f"{folder}: {found.variant} is no neural model; name another folder to start from")
-    theirs, ours = found.network.settings.to_json(), model.settings.to_json()
+    theirs, ours = found.network.settings.to_json(), model_settings.to_json()
     other = next((name for name in ours if theirs.get(name) != ours[name]), None)
     if other is not None:
         raise InputError(
             f"{folder}: has `{other}` {theirs.get(other)}, and the model that shall start from it {ours[other]}; give the same "
             "settings, or name another folder"
         )
-    return dict(found.network.named_parameters())
+    return found
 
 
 def start_biases(vocabulary: Vocabulary, model_settings: ModelSettings, bias_start: BiasStart) -> Tensor:
