@@ -25,6 +25,7 @@ _TRAIN = [
     "--eval-every",
     "200",
 ]
+_ROUNDED = ["--start", "work/models/lstm-z-w-v60", "--quantise-aware", "4", "--output", "work/models/rounded"]
 _N_GRAM = ["train", "--work", "work", "--vocab-size", V, "--model", "kn3", "--discount-fallback", "0.5", "1", "1.5"]
 _MIX = ["mix", "work/models/lstm-z-w-v60", "work/models/kn3-v60", "--work", "work", "--output", "work/models/mix"]
 _VECTORS = ["vectors", "--work", "work", "--size", "6", "--epochs", "1", "--threads", "1"]
@@ -55,12 +56,14 @@ SCENARIOS: dict[str, Scenario] = {
     "train": Scenario(_TRAIN, ("codes",), ("--resume",)),
     "train-tune": Scenario([*_TRAIN, "--model", "lstm-z", "--tune-lr"], ("prepare",), ("--resume",)),
     "train-force": Scenario([*_TRAIN, "--seed", "2", "--force"], ("train",)),
+    "train-rounded": Scenario([*_TRAIN, *_ROUNDED], ("train",), ("--resume",)),
     "kneser-ney": Scenario(_N_GRAM, ("prepare",)),
     "kneser-ney-force": Scenario([*_N_GRAM, "--no-interpolate", "--force"], ("kneser-ney",)),
     "mix": Scenario(_MIX, ("train", "kneser-ney")),
     "mix-force": Scenario([*_MIX, "--weights", "0.5,0.5", "--force"], ("mix",)),
     "pack": Scenario(_PACK, ("train",)),
     "pack-force": Scenario([*_PACK, "--bits", "4", "--force"], ("pack",)),
+    "page": Scenario(["page", "model.few", "--output", "keyboard.html"], ("pack",)),
     "make": Scenario(_MAKE),
     "make-force": Scenario([*_MAKE, "--seed", "2", "--force"], ("make",)),
     "arpa-write": Scenario(["arpa", "work/models/kn3-v60", "lm.arpa"], ("kneser-ney",)),
