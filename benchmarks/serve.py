@@ -1,7 +1,7 @@
 """`fewwords serve` under load: 64 connections that ask for suggestions one after another for 30 seconds, on loopback.
 
 Prints a card and, as its last line, one JSON object. The service is a process of its own; the clients are in this one and share
-the machine with it. `--model` names a model folder; otherwise the model is made up, coded, V = 50k. Texts are starts of
+the machine with it. `--model` names a model as `fewwords serve` does; otherwise it is made up, coded, V = 50k. Texts are starts of
 sentences of words drawn by rank, each ending in a blank. Memory is that of the service after 200 requests and at the end;
 its processor time for a request does not depend on what else the machine does.
 """
@@ -14,20 +14,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 
+import fewwords
 from export import made_up_model
 
 CONNECTIONS = 64
 WARM_UP_REQUESTS = 200
 
 
-def start(folder: Path) -> tuple[subprocess.Popen[str], int]:
+def start(model: str) -> tuple[subprocess.Popen[str], int]:
     """A service, and its port."""
-    command = [sys.executable, "-m", "fewwords", "serve", str(folder), "--port", "0"]
+    command = [sys.executable, "-m", "fewwords", "serve", model, "--port", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     told = process.stderr.readline()
@@ -47,7 +49,7 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def made_up_texts(words: list[str]) -> list[str]:
+def made_up_texts(words: Sequence[str]) -> list[str]:
     """Starts of sentences."""
     random = np.random.default_rng(1)
     ids = np.minimum(random.zipf(1.2, (2000, 12)) + 2, len(words) - 1)
@@ -88,17 +90,17 @@ async def load(port: int, texts: list[str], connections: int, duration: float) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="5 seconds instead of 30")
-    parser.add_argument("--model", type=Path, help="a model folder")
+    parser.add_argument("--model", help="a model folder, a packed file, or english")
     options = parser.parse_args()
     duration = 5.0 if options.quick else 30.0
     with tempfile.TemporaryDirectory() as place:
-        folder = options.model or Path(place) / "model"
+        model = options.model or str(Path(place) / "model")
         if options.model is None:
             from fewwords.models.neural.folder import save_neural
 
-            save_neural(folder, made_up_model("lstm-z-w", ""), "")
-        words = [line.split("\t")[1] for line in (folder / "words.tsv").read_text(encoding="utf-8").splitlines()]
-        process, port = start(folder)
+            save_neural(Path(model), made_up_model("lstm-z-w", ""), "")
+        words = fewwords.load(model).vocabulary.words
+        process, port = start(model)
         try:
             texts = made_up_texts(words)
             seconds: list[float] = []

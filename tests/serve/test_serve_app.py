@@ -4,15 +4,18 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 import schemathesis
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
+from pydantic import BaseModel
 from schemathesis.schemas import BaseSchema
 from starlette.applications import Starlette
 
+from fewwords.serve import messages
 from fewwords.serve.app import Limits, make_app
 from fewwords.serve.body_limit import BodyLimit
 from fewwords.serve.workers import BusyError, Workers
@@ -27,8 +30,8 @@ def client(coded: TextModel) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def schema(coded: TextModel) -> BaseSchema:
-    # the bytes of a request are limited as well, which its document cannot say
-    return schemathesis.openapi.from_asgi("/openapi.json", make_app(coded, Limits(body_bytes=1 << 24)))
+    # bytes and time are limited as well, which the document cannot say
+    return schemathesis.openapi.from_asgi("/openapi.json", make_app(coded, Limits(body_bytes=1 << 24, seconds=600)))
 
 
 def error_of(answer: Any) -> dict[str, str]:
@@ -93,6 +96,23 @@ def test_health_and_page(client: TestClient, coded: TextModel, schema: BaseSchem
     page = client.get("/")
     assert "<textarea" in page.text
     assert "://" not in page.text, "the page needs nobody else"
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds"),
+    [
+        ("/suggest", [messages.SuggestRequest, messages.SuggestedWord]),
+        ("/score", [messages.ScoreRequest, messages.ScoredText]),
+        ("/rescore", [messages.RescoreRequest, messages.RecognisedText, messages.RescoredText]),
+        ("/explain", [messages.ExplainRequest, messages.ExplainAnswer, messages.BaseWord]),
+        ("/health", [messages.HealthAnswer]),
+    ],
+)
+def test_the_how_to_names_every_field(path: str, kinds: list[type[BaseModel]]) -> None:
+    lines = (Path(__file__).parents[2] / "docs/how-to/serve.md").read_text(encoding="utf-8").splitlines()
+    (row,) = (line for line in lines if line.startswith("| ") and f" `{path}` |" in line)
+    for kind in kinds:
+        assert [name for name in kind.model_fields if f"`{name}`" not in row] == []
 
 
 @pytest.mark.parametrize(
@@ -218,7 +238,7 @@ def test_the_service_does_what_its_openapi_document_says(
     )
     @given(schema[path]["POST"].as_strategy(generation_mode=mode))
     def check(case: schemathesis.Case) -> None:
-        seen.add(case.call_and_validate().status_code)
+        seen.add(case.call_and_validate(timeout=600).status_code)
 
     check()
     if mode is schemathesis.GenerationMode.POSITIVE:

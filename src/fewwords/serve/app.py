@@ -28,11 +28,14 @@ _PAGE_RULES = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What a service takes on: bytes of a request, seconds for reading it and for answering it, requests that may wait."""
+    """What a service takes on: bytes of a request; seconds for its head, for its body and for the model, each; seconds from
+    the head until the client has the answer; requests that may wait; open connections (`connection`)."""
 
     body_bytes: int = 1 << 16
     seconds: float = 10.0
+    whole_seconds: float = 60.0
     most_waiting: int = 256
+    most_connections: int = 300
 
 
 def make_app(model: TextModel, limits: Limits | None = None, page: str | None = None) -> FastAPI:

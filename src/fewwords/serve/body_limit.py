@@ -5,7 +5,7 @@ import asyncio
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fewwords.serve.errors import error_answer
+from fewwords.serve.errors import error_answer, late_answer
 
 
 class BodyLimit:
@@ -27,7 +27,7 @@ class BodyLimit:
         except ClientDisconnect:
             return
         except asyncio.TimeoutError:
-            app = error_answer(408, "the request did not come in time", f"send it within {self.seconds:g} seconds")
+            app = late_answer(self.seconds)
         except _TooLongError:
             app = error_answer(413, "the request is too long", f"send at most {self.most_bytes:,} bytes at a time")
 

@@ -23,6 +23,17 @@ def error_answer(status: int, problem: str, remedy: str, headers: Mapping[str, s
     return JSONResponse(body.model_dump(), status, headers)
 
 
+def late_answer(seconds: float) -> JSONResponse:
+    """The answer to a request that did not come in time."""
+    return error_answer(408, "the request did not come in time", f"send it within {seconds:g} seconds")
+
+
+def busy_answer(problem: str) -> JSONResponse:
+    """The answer when there is too much to do."""
+    remedy = "try again a little later, or with fewer or shorter texts"
+    return error_answer(503, problem, remedy, {"Retry-After": str(_RETRY_SECONDS)})
+
+
 def error_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for the OpenAPI document."""
     return {status: {"model": ErrorAnswer, "description": HTTPStatus(status).phrase} for status in statuses}
@@ -45,8 +56,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(BusyError)
     async def busy(request: Request, error: BusyError) -> JSONResponse:
-        remedy = "try again a little later, or with fewer or shorter texts"
-        return error_answer(503, str(error), remedy, {"Retry-After": str(_RETRY_SECONDS)})
+        return busy_answer(str(error))
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:

@@ -1,18 +1,23 @@
 """`serve`: answers over HTTP until it is stopped; requests that have begun are answered first."""
 
+import signal
 import socket
 import sys
-from contextlib import suppress
 from pathlib import Path
+from types import FrameType
+
+import uvicorn
 
 from fewwords.errors import InputError
 from fewwords.page.make import page_of
 from fewwords.progress import say
 from fewwords.serve import HOST, PORT
+from fewwords.serve.app import make_app
+from fewwords.serve.connection import LimitedConnection
 from fewwords.use.text_model import TextModel, load
 
 _STOP_SECONDS = 15  # for requests that have begun
-_BACKLOG = 2048
+_BACKLOG = 128  # asyncio accepts as many before it looks at the limits, and a process may often have only 1024 files
 
 
 def serve(model: TextModel | str | Path, host: str = HOST, port: int = PORT) -> None:
@@ -20,15 +25,14 @@ def serve(model: TextModel | str | Path, host: str = HOST, port: int = PORT) -> 
 
     Anybody who can reach `host` can use it: there is no authentication. Raises InputError if it cannot listen there.
     """
-    import uvicorn
-
-    from fewwords.serve.app import make_app
-
     with _listen(host, port) as listener:
         loaded, page = (model, None) if isinstance(model, TextModel) else (load(model), page_of(Path(model)))
         _one_thread_for_each_call()
         config = uvicorn.Config(
             make_app(loaded, page=page),
+            http=LimitedConnection,
+            ws="none",
+            backlog=_BACKLOG,
             log_level="warning",
             access_log=False,
             lifespan="off",
@@ -36,13 +40,28 @@ def serve(model: TextModel | str | Path, host: str = HOST, port: int = PORT) -> 
             timeout_graceful_shutdown=_STOP_SECONDS,
         )
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
-        say(
+        told = (
             f"serve: {loaded.model.variant}, {loaded.model.num_words:,} words, at {address} "
             "(no authentication: whoever can reach this address can use it; Ctrl-C stops it)"
         )
-        with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has stopped
-            uvicorn.Server(config).run(sockets=[listener])
+        _Server(config, told).run(sockets=[listener])
     say("serve: stopped")
+
+
+class _Server(uvicorn.Server):
+    """Tells where it listens once a signal would stop it in order, and returns then; uvicorn's own raises the signal again."""
+
+    def __init__(self, config: uvicorn.Config, told: str) -> None:
+        super().__init__(config)
+        self._told = told
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        say(self._told)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit |= self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def _listen(host: str, port: int) -> socket.socket:
