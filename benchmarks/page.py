@@ -2,10 +2,12 @@
 
     python benchmarks/page.py --model english.few --work work
     python benchmarks/page.py --quick
+    python benchmarks/page.py --model english.few --screenshot docs/page.png
 
 Types sentences of the test part letter by letter. `key_p50_ms`, `key_p95_ms`: from a key to new suggestions. `page_ratio`: the
 page's bytes over the packed file's. `difference`: the largest of ln p of any word, over 200 contexts, from the numpy runtime's.
-`--quick` makes a small model of random weights and types made-up words.
+`--quick` makes a small model of random weights and types made-up words. `--screenshot` measures nothing: it takes the picture for
+the documents, with suggestions, shaded words, and the rarest of them explained.
 """
 
 import argparse
@@ -25,6 +27,8 @@ from fewwords.runtime import load
 from fewwords.text.join import join_words
 
 NUM_CONTEXTS = 200
+TEXT = "She was born in Vienna. The librarians of the national library were "  # in the picture
+MOST_PICTURE_BYTES = 250_000
 _TESTS = Path(__file__).parents[1] / "tests"
 sys.path[:0] = [str(_TESTS), str(_TESTS / "page")]  # for the browser that the tests drive
 _TYPE = """const box = document.getElementById('text'); page.times = []; const times = [];
@@ -41,11 +45,13 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a packed file")
     parser.add_argument("--work", type=Path, help="a work folder with a corpus")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--screenshot", type=Path, metavar="FILE", help="take a picture of the page instead")
     options = parser.parse_args()
     from browser import WHY_NOT, is_here, open_browser
 
     if not is_here():
         print(f"page: {WHY_NOT}")
+        print(json.dumps({"browser": None}))
         return
     with tempfile.TemporaryDirectory() as folder:
         packed = options.model or _small_model(Path(folder))
@@ -54,8 +60,12 @@ def main() -> None:
         sentences = _sentences(model, options.work)
         ratio = page.stat().st_size / packed.stat().st_size
         with open_browser() as browser:
+            browser.resize(1100, 700)
             browser.open(page)
             browser.wait_for("window.page")
+            if options.screenshot:
+                _take_picture(browser, options.screenshot)
+                return
             texts = [join_words(model.vocabulary.decode(each)) for each in sentences[:20]]
             times = [time for text in texts for time in browser.run(_TYPE, [text])]
             difference = _difference(browser, model, sentences)
@@ -69,6 +79,20 @@ def main() -> None:
     }
     print("  ".join(f"{name} {value}" for name, value in found.items()))
     print(json.dumps(found))
+
+
+def _take_picture(browser: Any, path: Path) -> None:
+    browser.type("#text", TEXT)
+    browser.wait_for("page.shown.every(({ logProb }) => logProb !== undefined)")
+    ranks = browser.run("return page.shown.map(({ word }) => page.model.ids.get(word) ?? 0)")
+    browser.click(f"#words .word:nth-child({ranks.index(max(ranks)) + 1})")
+    browser.run("scrollTo(0, 0)")
+    browser.screenshot(path)
+    num_bytes = path.stat().st_size
+    if num_bytes > MOST_PICTURE_BYTES:
+        sys.exit(f"{path}: {num_bytes:,} bytes, more than {MOST_PICTURE_BYTES:,}")
+    print(f"{path}: {num_bytes:,} bytes")
+    print(json.dumps({"screenshot": str(path), "bytes": num_bytes}))
 
 
 def _small_model(folder: Path) -> Path:

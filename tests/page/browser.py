@@ -60,6 +60,11 @@ class Browser:
     def click(self, selector: str) -> None:
         self.send("POST", f"/element/{self.find(selector)}/click", {})
 
+    def press(self, keys: str) -> None:
+        """Press keys where the focus is."""
+        element = self.send("GET", "/element/active")[_ELEMENT]
+        self.send("POST", f"/element/{element}/value", {"text": keys})
+
     def resize(self, width: int, height: int, *, dark: bool = False) -> None:
         """Lay the page out for a screen of this size."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}

@@ -1,47 +1,30 @@
-"""The page of a packed model, in a headless Chromium: the same numbers as Python, the same words, and what a person does."""
+"""The page of a packed model, in a headless Chromium: the same numbers and the same words as Python, in one file."""
 
 import json
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from browser import WHY_NOT, Browser, is_here, open_browser
+from browser import Browser
+from page_models import NETWORKS, open_page, packed_file
 
-from fewwords.codes.controls import random_codes
 from fewwords.errors import InputError
 from fewwords.evaluation.text import read_sentences
-from fewwords.models.neural.folder import save_neural
-from fewwords.models.neural.language_model import LanguageModel
-from fewwords.models.neural.model import NeuralModel
-from fewwords.models.neural.variants import settings_of
 from fewwords.models.packed.matrix import SplitMatrix
 from fewwords.models.shipped import ENGLISH
-from fewwords.packing.pack import pack
 from fewwords.page.make import make_page
-from fewwords.runtime import PackedModel, load
-from fewwords.text.rules import TextRules
+from fewwords.runtime import load
 from fewwords.text.sources import find_sources
 from fewwords.use.reading import Reader
-from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 
-WORDS = (
-    "the of and in to a was is for on as with by he that at from his it an are were which be this also had has have , . "
-    "i 's \" ( ) - ? university history california library libraries librarians said naïve café 東京 𐐷 algorithm algorithms "
-    "mr. u.s. no. inc. don't 1990 3.5 10:30 at&t … -- ..."
-).split()
-NUM_BASE, NONZEROS, SIZE = 24, 4, 20
-NETWORKS = {
-    "coded and tied, 4 bits": ("lstm-z-w", {}, 4),
-    "coded, 8 bits": ("lstm-z-w", {"tied": False}, 8),
-    "coded biases": ("lstm-z-wb", {}, 4),
-    "dense, more bits for frequent words": ("lstm-z", {"tied": False}, 4, 2100),
-    "two layers from a learned state": ("lstm-z", {"num_layers": 2, "boundary": "paper"}, 8),
-    "more cells": ("lstm-z-w", {"cell_size": 30, "num_layers": 2, "boundary": "paper"}, 8),
-    "gru": ("gru-z-w", {"boundary": "paper"}, 4),
-    "log-bilinear": ("lbl5-w", {}, 8),
-}
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "page.py"
+# newer than the browsers of 2023 that the page says it needs
+NEWER_FEATURES = (
+    "light-dark( field-sizing text-wrap: @starting-style popover checkVisibility( groupBy( withResolvers(".split()
+)
 TEXTS = [
     "",
     "The hist",
@@ -68,37 +51,12 @@ TEXTS = [
     "The end.",
     "The end.) ",
     "wait ... what",
+    "He was in No. 5. Then he was",
+    "... ... ) ... .",
+    "The oﬀ",
+    "a cafe\u0301",
+    "“Algo",
 ]
-
-
-def packed_file(folder: Path, variant: str, changes: dict[str, object], bits: int, num_more: int = 0) -> Path:
-    """A packed model with random weights over some words."""
-    torch.manual_seed(5)
-    words = [*SPECIAL_WORDS, *WORDS, *(f"word{number}" for number in range(num_more))]
-    settings = settings_of(variant, embedding_size=SIZE, hidden_size=SIZE, **changes)
-    codes = random_codes(len(words), NUM_BASE, NONZEROS, seed=1) if settings.is_coded else None
-    network = LanguageModel(settings, len(words), codes).eval()
-    for parameter in network.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
-    vocabulary = Vocabulary(words, np.arange(len(words), 0, -1))
-    model = NeuralModel(network, vocabulary, codes, TextRules(), {"result": {"dev_perplexity": 12.5}})
-    save_neural(folder / "model", model, "A card with </script> & <b>.")
-    return pack(folder / "model", folder / "model.few", bits=bits).path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not is_here():
-        pytest.skip(WHY_NOT)
-    with open_browser() as found:
-        yield found
-
-
-def open_page(browser: Browser, packed: Path) -> PackedModel:
-    page = make_page(packed, packed.with_suffix(".html"))
-    browser.open(page)
-    browser.wait_for("window.page")
-    return load(packed)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -146,58 +104,21 @@ def test_text_is_cut_into_words_as_in_python(tmp_path: Path, browser: Browser) -
         found = browser.run("return typedSoFar(arguments[0], page.model.rules)", text)
         typed = reader.typed(text)
         assert (text, found["words"], found["prefix"]) == (text, list(typed.words), typed.prefix)
+        letters = browser.run(
+            "return arguments[0].slice(arguments[0].length - arguments[1])", text, found["prefixLength"]
+        )
+        assert letters == text[len(text) - typed.prefix_length :]
+        whole = browser.run("return typedSoFar(arguments[0], page.model.rules)", f"{text} ")
+        assert [*whole["finished"], *filter(None, [whole["words"]])] == reader.sentences(text)
 
 
-def test_a_person_types_takes_a_suggestion_and_opens_a_word(tmp_path: Path, browser: Browser) -> None:
-    model = open_page(browser, packed_file(tmp_path, *NETWORKS["coded and tied, 4 bits"]))
-    browser.type("#text", "The libr")
-    shown = browser.run("return page.suggestions.map((each) => each.written)")
-    assert sorted(shown) == ["librarians", "libraries", "library"]  # all that begin so, and only they
-    assert sum(browser.run("return page.suggestions.map((each) => each.probability)")) == pytest.approx(1, abs=1e-6)
-    browser.click(f".suggestion:nth-child({shown.index('librarians') + 1})")
-    assert browser.run("return document.getElementById('text').value") == "The librarians "
-    browser.type("#text", "zzz")
-    assert browser.run("return document.getElementById('none').hidden") is False
-    browser.type("#text", " ")
-    browser.click("#words .word:nth-child(2)")
-    code = model.codes
-    assert code is not None
-    indices, values = code.row(model.vocabulary.ids["librarians"])
-    said = [
-        (model.vocabulary.words[int(indices[place])], f"{values[place]:.2f}")
-        for place in np.argsort(-values, kind="stable")
-    ]
-    bars = browser.run(
-        "return [...document.querySelectorAll('#bars li')].map((bar) => [bar.firstChild.textContent, bar.lastChild.textContent])"
-    )
-    assert sorted(map(tuple, bars)) == sorted(said)
-    assert [weight for _, weight in bars] == sorted((weight for _, weight in said), reverse=True)
-    browser.run("document.getElementById('close').click()")
-    assert browser.run("return document.activeElement.textContent") == "librarians"  # the focus is back
-
-
-def test_the_keyboard_alone_is_enough(tmp_path: Path, browser: Browser) -> None:
-    open_page(browser, packed_file(tmp_path, *NETWORKS["coded and tied, 4 bits"]))
-    browser.type("#text", "The lib")
-    first = browser.run("return page.suggestions[0].written")
-    browser.type("#text", "\ue014")  # the right arrow
-    assert browser.run("return document.getElementById('text').value") == f"The {first} "
-    browser.type("#text", "lib")
-    second = browser.run("return page.suggestions[1].written")
-    browser.type("#text", "\ue00a2\ue000")  # alt + 2
-    assert browser.run("return document.getElementById('text').value") == f"The {first} {second} "
-    shown = "[...document.querySelectorAll('button:not([hidden])')]"
-    labels = browser.run(f"return {shown}.map((each) => each.getAttribute('aria-label') || each.textContent)")
-    assert all(label.strip() for label in labels)
-
-
-@pytest.mark.parametrize("width", [320, 390, 1200])
-def test_the_page_fits_its_screen(tmp_path: Path, browser: Browser, width: int) -> None:
-    browser.resize(width, 800)
-    open_page(browser, packed_file(tmp_path, *NETWORKS["coded and tied, 4 bits"]))
-    browser.type("#text", "The librarians of california " + "x" * 80 + " ")
-    browser.click("#words .word:nth-child(2)")
-    assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+def test_of_a_long_text_as_much_is_read_as_in_python(tmp_path: Path, browser: Browser) -> None:
+    model = open_page(browser, packed_file(tmp_path, *NETWORKS["coded, 8 bits"]))
+    reader = Reader(model.rules)
+    for length in (5_999, 6_001, 9_002, 12_345):
+        text = ("the history of algorithms , " * 500)[:length]
+        found = browser.run("return typedSoFar(arguments[0], page.model.rules)", text)
+        assert found["words"] == list(reader.typed(text).words)
 
 
 def test_the_page_is_one_file_without_a_network_and_little_larger_than_the_model(tmp_path: Path) -> None:
@@ -208,6 +129,8 @@ def test_the_page_is_one_file_without_a_network_and_little_larger_than_the_model
     assert "default-src 'none'" in content
     assert "&lt;/script&gt; &amp; &lt;b&gt;" in content  # the card is text, whatever it says
     assert content.count("</script>") == 2
+    assert len(content) < 4 / 3 * packed.stat().st_size + 100_000
+    assert [name for name in NEWER_FEATURES if name in content] == []
 
 
 def test_a_file_that_is_no_packed_model_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
@@ -216,3 +139,22 @@ def test_a_file_that_is_no_packed_model_is_refused_and_nothing_is_written(tmp_pa
         with pytest.raises(InputError, match=name):
             make_page(tmp_path / name, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def test_the_benchmark_says_so_where_there_is_no_browser(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, BENCHMARK, "--quick"],
+        env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert json.loads(answer.stdout.splitlines()[-1]) == {"browser": None}
+
+
+def test_the_benchmark_takes_the_picture_of_the_documents(tmp_path: Path, browser: Browser) -> None:
+    packed, picture = packed_file(tmp_path, *NETWORKS["coded and tied, 4 bits"]), tmp_path / "page.png"
+    subprocess.run([sys.executable, BENCHMARK, "--model", packed, "--screenshot", picture], check=True)
+    content = picture.read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert [int.from_bytes(content[first : first + 4]) for first in (16, 20)] == [1100, 700]
+    assert len(content) < 250_000

@@ -50,9 +50,12 @@ def page_of(model: Path) -> str | None:
 def page_html(packed: Path) -> str:
     """The page of a packed model, which is checked first, because the page itself trusts what it carries."""
     model = load_packed(packed)
+    tied = model.network.settings.tied
     parts = {
         "size": f"{packed.stat().st_size / 1e6:.2f} MB",
         "words": f"{model.num_words:,}",
+        "dense": "Dense twin, tied, float32" if tied else "Dense twin, float32",
+        "tables": ", in one table that reads and predicts" if tied else "",
         "card": html.escape(str(model.facts["card"])),
         "model": base64.b64encode(packed.read_bytes()).decode(),
         "scripts": _scripts(model),
@@ -61,7 +64,7 @@ def page_html(packed: Path) -> str:
 
 
 def _scripts(model: PackedModel) -> str:
-    facts = {"perplexity": _perplexity(model), "uncompressed_bytes": 4 * model.uncompressed_memory.total}
+    facts = {"perplexity": _perplexity(model), "dense_bytes": 4 * model.uncompressed_memory.total}
     constants = {"TEXT_LISTS": _text_lists(), "FACTS": facts}
     # `</` could end the script inside a string
     lines = [f"const {name} = {json.dumps(value)};".replace("</", "<\\/") for name, value in constants.items()]

@@ -143,15 +143,15 @@ class PackedFile {
   }
 }
 
-// `count` integers of `width` bits, the lowest bit first.
+// `count` integers of `width` bits, at most 24, the lowest bit first.
 function unpack(bytes, width, count) {
-  const found = new Uint16Array(count);
+  const found = new Uint32Array(count);
   const mask = 2 ** width - 1;
   for (let place = 0; place < count; place++) {
     const bit = place * width;
     const byte = bit >>> 3;
-    const three = bytes[byte] | ((bytes[byte + 1] ?? 0) << 8) | ((bytes[byte + 2] ?? 0) << 16);
-    found[place] = (three >>> (bit & 7)) & mask;
+    const four = bytes[byte] | (bytes[byte + 1] << 8) | (bytes[byte + 2] << 16) | (bytes[byte + 3] << 24); // 0 past the end
+    found[place] = (four >>> (bit & 7)) & mask;
   }
   return found;
 }
@@ -218,7 +218,7 @@ function readCodes(file, numWords) {
   const { num_base: numBase, longest, low_bits: lowBits } = file.facts("codes");
   const numRare = numWords - numBase;
   const packedLengths = file.array("codes", "lengths");
-  const lengths = packedLengths ? unpack(packedLengths, longest.toString(2).length, numRare) : new Uint16Array(numRare).fill(longest);
+  const lengths = packedLengths ? unpack(packedLengths, longest.toString(2).length, numRare) : new Uint32Array(numRare).fill(longest);
   const offsets = new Uint32Array(numRare + 1);
   for (let rare = 0; rare < numRare; rare++) offsets[rare + 1] = offsets[rare] + lengths[rare];
   const count = offsets[numRare];
@@ -226,7 +226,7 @@ function readCodes(file, numWords) {
   const high = file.array("codes", "high");
   const table = file.array("codes", "table");
   const levels = unpack(file.array("codes", "values"), (table.length - 1).toString(2).length, count);
-  const indices = new Uint16Array(count);
+  const indices = new (numBase > 1 << 16 ? Uint32Array : Uint16Array)(count);
   const values = Float32Array.from(levels, (level) => table[level]);
   for (let rare = 0, bit = 0; rare < numRare; rare++) {
     let index = -1;

@@ -1,6 +1,9 @@
 // Text as the model's corpus was cut into words (fewwords/text in Python), and words back to text.
 // TEXT_LISTS is written before this file: the lists of fewwords/text/abbreviations.py and join.py.
 
+const MOST_CHARACTERS = 6000; // of the text before the cursor that are read
+const MOST_CHUNKS = 20000;
+const cutChunks = new Map();
 const LETTER = "[\\p{L}\\p{N}\\p{M}]";
 const WORD = new RegExp(
   [
@@ -90,37 +93,79 @@ function endsSentence(end, following, isFirst, isEnumerator) {
   return !/^\p{Ll}/u.test(following);
 }
 
-// The words of a line before the cursor, only those of the sentence under way: the model starts anew with each sentence.
-function wordsUnderWay(line, rules) {
-  const chunks = line.split(/\s+/u).map(cleanChunk).filter(Boolean);
-  let sentence = [];
-  chunks.forEach((chunk, place) => {
-    let [words, end] = joinAbbreviations(splitWords(chunk));
-    const isFirst = !sentence.length;
-    const following = (chunks.slice(place + 1).join(" ").match(/[\p{L}\p{N}]\S*/u) ?? [""])[0];
+// The words of a chunk, how it may end a sentence, and what it has from its first letter on. A text is cut anew with every
+// key, so chunks are remembered.
+function cutChunk(typed) {
+  let cut = cutChunks.get(typed);
+  if (!cut) {
+    const chunk = cleanChunk(typed);
+    const [words, end] = joinAbbreviations(splitWords(chunk));
+    const [fromLetter] = chunk.match(/[\p{L}\p{N}]\S*/u) ?? [""];
+    cut = { words, end, fromLetter, isEnumerator: /^\(?\p{Nd}{1,3}\.$/u.test(chunk) };
+    if (cutChunks.size > MOST_CHUNKS) cutChunks.clear();
+    cutChunks.set(typed, cut);
+  }
+  return cut;
+}
+
+// The finished sentences of a line before the cursor, and the words of the one under way.
+function cutLine(line, rules) {
+  const chunks = line.split(/\s+/u).map(cutChunk).filter(({ words }) => words.length);
+  const followers = chunks.map(() => "");
+  for (let place = chunks.length - 2; place >= 0; place--) followers[place] = chunks[place + 1].fromLetter || followers[place + 1];
+  const finished = [];
+  let underWay = [];
+  chunks.forEach(({ words, end, isEnumerator }, place) => {
+    const isFirst = !underWay.length;
+    const following = followers[place];
     if (end === "numbered word" && /^\p{Nd}/u.test(following)) {
       const stop = words.lastIndexOf(".");
       words = [...words.slice(0, stop - 1), `${words[stop - 1]}.`, ...words.slice(stop + 1)];
       end = "never";
     }
-    sentence.push(...words);
-    const isLast = !following;
-    if (end !== "never" && (isLast ? end === "usual" || end === "numbered word" : endsSentence(end, following, isFirst, /^\(?\p{Nd}{1,3}\.$/u.test(chunk)))) {
-      if (!isLast || place === chunks.length - 1) sentence = [];
+    underWay.push(...words.map((word) => fold(word, rules)));
+    if (end === "never") return;
+    const isLast = place === chunks.length - 1 && (end === "usual" || end === "numbered word");
+    if (following ? endsSentence(end, following, isFirst, isEnumerator) : isLast) {
+      finished.push(underWay);
+      underWay = [];
     }
   });
-  return sentence.map((word) => fold(word, rules));
+  return { finished, underWay };
 }
 
-// The words of the sentence under way, and the letters of a word under the cursor as they were typed.
+// The end of a text, from a blank on. Its start moves in large steps, so that one key more changes only the end.
+function readWindow(text) {
+  if (text.length <= MOST_CHARACTERS) return text;
+  const step = MOST_CHARACTERS / 2;
+  const start = Math.ceil((text.length - MOST_CHARACTERS) / step) * step;
+  return text.slice(start + text.slice(start).search(/\s/u) + 1);
+}
+
+// What is typed before the cursor: finished sentences, the words of the one under way (the model starts anew with each), and
+// the letters of a word under the cursor, which take the last `prefixLength` characters of the text.
 function typedSoFar(text, rules) {
-  const [, before, chunk] = text.slice(-20000).match(/^([^]*\s|)(\S*)$/u);
-  const line = /[\n\r]$/.test(before) ? "" : before.split(/[\n\r]/).pop();
+  const [, before, chunk] = readWindow(text).match(/^([^]*\s|)(\S*)$/u);
+  const lines = before.split(/[\n\r]/).map((line) => cutLine(line, rules));
+  const { finished, underWay } = lines.pop();
   const pieces = splitWords(cleanChunk(chunk));
   const last = pieces[pieces.length - 1];
   if (last !== undefined && !ALPHANUMERIC.test([...last].pop()) && !last.includes("'")) pieces.push("");
   const prefix = pieces.pop() ?? "";
-  return { words: [...wordsUnderWay(line, rules), ...pieces.map((piece) => fold(piece, rules))], prefix };
+  return {
+    finished: [...lines.flatMap((line) => [...line.finished, line.underWay]), ...finished].filter((words) => words.length),
+    words: [...underWay, ...pieces.map((piece) => fold(piece, rules))],
+    prefix,
+    prefixLength: lengthTyped(chunk, prefix),
+  };
+}
+
+// How many of the last characters of a chunk became the prefix: a ligature is one, and two letters.
+function lengthTyped(chunk, prefix) {
+  if (chunk.endsWith(prefix)) return prefix.length;
+  let length = 1;
+  while (length < chunk.length && cleanChunk(chunk.slice(-length)) !== prefix) length++;
+  return length;
 }
 
 const [CLOSING, OPENING, JOINING] = ["closing", "opening", "joining"].map((name) => new Set(TEXT_LISTS[name]));
