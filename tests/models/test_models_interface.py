@@ -21,9 +21,10 @@ from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.models.packed.model import PackedModel
 from fewwords.vocabulary import END_ID
-from packed_models import packed_model, unpacked
+from packed_models import packed_model
 
 SIZE = 14
 VOCABULARY = make_vocabulary(SIZE)
@@ -137,7 +138,7 @@ def test_word_vectors_are_what_the_model_reads(model: Model) -> None:
     for part in model.parts:
         rows = part.word_vectors(ids)
         if isinstance(part, (NeuralModel, PackedModel)):
-            torch_model = unpacked(part) if isinstance(part, PackedModel) else part
+            torch_model = in_pytorch(part) if isinstance(part, PackedModel) else part
             table = torch_model.network.embedding_table.detach().numpy()
             dense = table if len(table) == SIZE else part.codes.to_csr() @ table  # type: ignore[union-attr]
             np.testing.assert_allclose(rows, dense[ids], rtol=1e-5)

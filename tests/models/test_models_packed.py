@@ -11,9 +11,10 @@ from fewwords.errors import InputError
 from fewwords.models.load import load
 from fewwords.models.model import Model
 from fewwords.models.neural.folder import save_neural
+from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.models.packed.model import PackedModel
 from fewwords.runtime import load as load_runtime
-from packed_models import DIGITS, make_neural, packed_model, unpacked
+from packed_models import DIGITS, make_neural, packed_model
 
 VARIANTS = {
     "lstm-z-w": {},
@@ -49,7 +50,7 @@ def assert_same_answers(model: Model, torch_model: Model, tolerance: float) -> N
 @pytest.mark.parametrize("bits", [8, 4])
 def test_a_packed_model_is_pytorchs_of_the_same_numbers(name: str, bits: int, tmp_path: Path) -> None:
     packed = packed_model(make_neural(name.split()[0], **VARIANTS[name]), tmp_path, bits)
-    assert_same_answers(packed, unpacked(packed), 2e-5)
+    assert_same_answers(packed, in_pytorch(packed), 2e-5)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -100,7 +101,7 @@ def test_codes_of_different_lengths(tmp_path: Path) -> None:
     packed = packed_model(model, tmp_path, 8)
     assert packed.codes is not None
     assert np.unique(np.diff(packed.codes.offsets)).tolist() == [1, 2, 3]
-    assert_same_answers(packed, unpacked(packed), 2e-5)
+    assert_same_answers(packed, in_pytorch(packed), 2e-5)
 
 
 def test_other_readers_open_a_packed_file(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """The codings of a packed file: integers of any width, unary, words, matrices."""
 
+import base64
 import zlib
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -9,16 +11,17 @@ from hypothesis import strategies as st
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
-from fewwords.models.packed.bits import pack, pack_unary, unpack, unpack_unary
+from fewwords.models.packed.bits import MOST_BITS, pack, pack_unary, unpack, unpack_unary
 from fewwords.models.packed.codes import CodeRows
 from fewwords.models.packed.matrix import FEW_VECTORS, FloatMatrix, QuantisedMatrix, all_rows, store_levels
 from fewwords.models.packed.words import decode_words, encode_words, rank_width
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
+from page.browser import WHY_NOT, is_here, open_browser
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\t"), min_size=1, max_size=40)
 
 
-@given(st.integers(1, 16), st.data())
+@given(st.integers(1, MOST_BITS), st.data())
 def test_integers_of_any_width(width: int, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.integers(0, 2**width - 1), max_size=40))
     packed = pack(np.array(values, np.int64), width)
@@ -27,6 +30,12 @@ def test_integers_of_any_width(width: int, data: st.DataObject) -> None:
     assert unpack(packed, width, len(values)).tolist() == values
     with pytest.raises(InputError):
         unpack(packed, width, len(values) + 8)
+
+
+def test_wider_integers_than_any_file_has_are_refused() -> None:
+    for width in (0, MOST_BITS + 1, 64):
+        with pytest.raises(InputError):
+            unpack(np.zeros(width, np.uint8), width, 8)
 
 
 @given(st.lists(st.integers(0, 30), max_size=40))
@@ -46,6 +55,32 @@ def test_words_come_back_in_their_order(words: list[str]) -> None:
     found = decode_words(encode_words(vocabulary), len(vocabulary))
     assert list(found.words) == list(vocabulary.words)
     assert found.alphabetical.tolist() == vocabulary.alphabetical.tolist()
+
+
+@pytest.fixture(scope="module")
+def many_words() -> Vocabulary:
+    """70,000 words, whose ranks have 17 bits."""
+    words = [*SPECIAL_WORDS, *(f"w{7919 * rank % 69_997}é" for rank in range(69_997))]
+    return Vocabulary(words, np.ones(len(words), np.int64))
+
+
+def test_ranks_of_17_bits(many_words: Vocabulary) -> None:
+    assert list(decode_words(encode_words(many_words), 70_000).words) == list(many_words.words)
+
+
+def test_ranks_of_17_bits_in_the_page(many_words: Vocabulary) -> None:
+    if not is_here():
+        pytest.skip(WHY_NOT)
+    arrays = {name: base64.b64encode(array).decode() for name, array in encode_words(many_words).items()}
+    script = (
+        files("fewwords.page").joinpath("model.js").read_text(encoding="utf-8")
+        + """
+        const [arrays, numWords] = arguments;
+        const file = { array: (part, name) => Uint8Array.from(atob(arrays[name]), (byte) => byte.charCodeAt(0)) };
+        return readWords(file, numWords).then((words) => words.join(" "));"""
+    )
+    with open_browser() as browser:
+        assert browser.run(script, arrays, 70_000).split(" ") == list(many_words.words)
 
 
 def test_long_words_that_share_more_than_a_byte_can_say() -> None:

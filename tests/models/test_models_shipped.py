@@ -14,10 +14,11 @@ import fewwords
 from fewwords.errors import InputError
 from fewwords.evaluation.text import read_sentences
 from fewwords.models.model import Sentence
+from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.models.shipped import ENGLISH, find_model
 from fewwords.runtime import PackedModel, load
 from fewwords.text.sources import find_sources
-from packed_models import make_neural, packed_model, unpacked
+from packed_models import make_neural, packed_model
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_it_has_50000_words_in_less_than_1_9_megabytes_and_says_where_it_comes_f
 
 
 def test_numpy_computes_what_pytorch_does_on_real_contexts(english: PackedModel) -> None:
-    twin = unpacked(english)
+    twin = in_pytorch(english)
     for ids in real_sentences(english, 12):
         ours, theirs = english.start(), twin.start()
         for word in ids[:8].tolist():

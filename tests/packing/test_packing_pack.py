@@ -1,5 +1,8 @@
 """`pack`: a folder in, one file out, with an account of every byte."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +14,11 @@ from fewwords.corpus import TokenCorpus, prepare
 from fewwords.errors import InputError
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.models.packed.matrix import all_rows
 from fewwords.packing.pack import pack
 from fewwords.packing.recipe import LADDER, RECIPES
-from packed_models import make_neural, packed_model, unpacked
+from packed_models import make_neural, packed_model
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +53,7 @@ def test_the_most_frequent_words_have_more_bits(tmp_path: Path) -> None:
     packed = packed_model(model, tmp_path, 4)
     errors = np.abs(all_rows(packed.network.output) - model.network.output.weight.detach().numpy()).mean(1)
     assert errors[: RECIPES[4].head].max() < errors[RECIPES[4].head :].min()
-    answers = [found.log_probs(found.feed(found.start(), 1000)) for found in (packed, unpacked(packed))]
+    answers = [found.log_probs(found.feed(found.start(), 1000)) for found in (packed, in_pytorch(packed))]
     np.testing.assert_allclose(*answers, atol=2e-5)
 
 
@@ -75,17 +79,28 @@ def test_text_instead_of_a_corpus(folder: Path, work: Path, tmp_path: Path) -> N
 
 
 def test_a_size_chooses_the_best_recipe_that_fits(folder: Path, tmp_path: Path) -> None:
-    sizes = []
-    for number, limit in enumerate((1.0, 0.0110, 0.0095)):
-        packed = pack(folder, tmp_path / f"{number}.few", size_mb=limit)
+    for limit, recipe in ((1.0, LADDER[0]), (0.0080, LADDER[1]), (0.0060, LADDER[-1])):
+        packed = pack(folder, tmp_path / f"{limit}.few", size_mb=limit)
+        assert packed.recipe == recipe
         assert packed.num_bytes <= 1e6 * limit
-        sizes.append(packed.num_bytes)
-        better = LADDER[: LADDER.index(packed.recipe)]
-        assert not better or sizes[-1] < sizes[0]
-    assert sizes == sorted(sizes, reverse=True)
     with pytest.raises(InputError, match=r"is 0\.00\d MB over `size_mb` 0\.001"):
         pack(folder, tmp_path / "small.few", size_mb=0.001)
     assert not (tmp_path / "small.few").exists()
+
+
+def test_the_size_is_that_of_the_finished_file(folder: Path, prose: Callable[..., str], tmp_path: Path) -> None:
+    """The perplexities that are written last count too."""
+    (tmp_path / "text.txt").write_text(prose(10))
+    texts = [str(tmp_path / "text.txt")]
+    whole = pack(folder, tmp_path / "whole.few", texts=texts)
+    packed = pack(folder, tmp_path / "m.few", size_mb=(whole.num_bytes - 1) / 1e6, texts=texts)
+    assert packed.path.stat().st_size == packed.num_bytes < whole.num_bytes
+    assert (whole.recipe, packed.recipe) == LADDER[:2]
+    assert packed.perplexity_before == whole.perplexity_before
+    smallest = pack(folder, tmp_path / "smallest.few", size_mb=0.0061, texts=texts)
+    assert smallest.recipe == LADDER[-1]
+    with pytest.raises(InputError, match=r"is 0\.001 MB over"):
+        pack(folder, tmp_path / "none.few", size_mb=(smallest.num_bytes - 1) / 1e6, texts=texts)
 
 
 def test_the_ladder_goes_down() -> None:
@@ -126,6 +141,15 @@ def test_the_command(folder: Path, work: Path, tmp_path: Path, command: Callable
     assert "--force" in done.errors[0]
     done = command("mix", file, folder, "--work", work, "--output", tmp_path / "mix")
     assert (done.code, "packed file" in done.errors[0]) == (2, True)
+
+
+def test_the_benchmark_counts_all_models_alike(folder: Path, work: Path) -> None:
+    script = Path(__file__).parents[2] / "benchmarks/pack.py"
+    command = [sys.executable, script, "--quick", "--work", work, "--model", folder, "--dense", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    figures = json.loads(done.stdout.splitlines()[-1])
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    assert figures["dense_mb"] == figures["float_mb"] == round(size / 1e6, 4)
 
 
 def test_a_state_of_a_packed_model_stays_what_it_is(folder: Path, tmp_path: Path) -> None:

@@ -14,7 +14,12 @@ class Format(str, Enum):
 
 
 def export(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a neural model.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A neural model: its folder, a packed file, or english, which comes with fewwords."
+        ),
+    ],
     form: Annotated[Format, typer.Option("--format", help="The form to write.")] = Format.onnx,
     output: Annotated[
         Optional[Path],
@@ -33,9 +38,9 @@ def export(
     Examples:
       fewwords export work/models/lstm-z-w-v50000 --format onnx
       fewwords export work/models/lstm-z-w-v50000 --bits 8 --output keyboard
+      fewwords export english
     """
     from fewwords.export.onnx_folder import export_onnx
 
-    export_onnx(
-        model, Path(f"{model.resolve().name}-{form.value}") if output is None else output, bits=bits, force=force
-    )
+    name = model.resolve().name.removesuffix(".few")
+    export_onnx(model, Path(f"{name}-{form.value}") if output is None else output, bits=bits, force=force)

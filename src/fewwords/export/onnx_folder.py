@@ -6,6 +6,8 @@ from fewwords.errors import InputError
 from fewwords.models.load import load
 from fewwords.models.model import Model
 from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.in_pytorch import in_pytorch
+from fewwords.models.packed.model import PackedModel
 from fewwords.progress import say
 from fewwords.store.folders import merged_folder
 
@@ -16,7 +18,7 @@ _MOST_BYTES = 2**31 - 1  # of a protobuf message
 def export_onnx(
     model: Model | str | Path, output: str | Path, *, bits: int = 32, force: bool = False
 ) -> dict[str, int]:
-    """Write the two graphs and the words of a model, or of a model folder; returns the bytes of each file.
+    """Write the two graphs and the words of a model, a model folder or a packed file; returns the bytes of each file.
 
     Raises InputError for a model without a form in ONNX, and where `output` has an export already, unless `force` is given.
     """
@@ -24,6 +26,8 @@ def export_onnx(
 
     folder = Path(output)
     found = load(model) if isinstance(model, (str, Path)) else model
+    if isinstance(found, PackedModel):
+        found = in_pytorch(found)
     if not isinstance(found, NeuralModel):
         raise InputError(
             f"{found.variant}: only neural models (LSTM, GRU, log-bilinear) have a form in ONNX; "

@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from fewwords.corpus.token_corpus import PartName, TokenCorpus
 from fewwords.errors import InputError
 from fewwords.evaluation.perplexity import part_perplexity
@@ -23,10 +21,8 @@ from fewwords.frontier.rounding import round_tables
 from fewwords.models.kneser_ney.model import KneserNey
 from fewwords.models.load import load
 from fewwords.models.model import Model, Sentence
-from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
-from fewwords.models.packed.matrix import all_rows
-from fewwords.models.packed.model import PackedModel
+from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.models.packed.words import encode_words
 from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.make_parts import make_parts
@@ -141,22 +137,6 @@ def _packed(folder: Path, recipe: Recipe, sentences: list[Sentence]) -> tuple[Ne
     parts = make_parts(original, recipe, encoder_inputs(original.network, sentences))
     num_bytes = len(parts.to_bytes(rules=original.rules, card="", made_from={}))
     return in_pytorch(replace(original, network=parts.network(), num_normaliser=0)), num_bytes
-
-
-@torch.no_grad()
-def in_pytorch(packed: PackedModel) -> NeuralModel:
-    """The model of a packed file with its numbers in PyTorch, which normalises faster than numpy."""
-    network = packed.network
-    settings, names = network.settings, {"dense": "weight", "coded": "base"}
-    found = LanguageModel(settings, network.num_words, packed.codes).eval()
-    weights = {f"encoder.{name}": weight for name, weight in network.encoder.weights.items()}
-    weights[f"embedding.{names[settings.embedding]}"] = all_rows(network.embedding)
-    weights[f"output.{names[settings.output]}"] = all_rows(network.output)
-    weights["output.bias"] = network.bias
-    state = found.state_dict()
-    for name, weight in weights.items():
-        state[name].copy_(torch.tensor(weight))
-    return NeuralModel(found, packed.vocabulary, packed.codes, packed.rules, packed.made_from)
 
 
 def _ngram_points(model: KneserNey, measure: Measure) -> list[Point]:

@@ -4,7 +4,8 @@ Reads the folder and, where there is a text, its words. They tell which errors m
 perplexity.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -78,22 +79,25 @@ def pack(
     if texts or work is not None:
         measured = _sentences(original, texts, work, "dev", max_words)
         inputs = encoder_inputs(original.network, _sentences(original, texts, work, "train", INPUT_WORDS))
+    most_bytes = math.inf if size_mb is None else 1e6 * size_mb
+    before = after = None
     for recipe in recipes:
         parts = make_parts(original, recipe, inputs)
+        packed = replace(original, network=parts.network(), num_normaliser=0)
         content = parts.to_bytes(rules=original.rules, card=told, made_from=_made_from(original, recipe))
-        if size_mb is None or len(content) <= 1e6 * size_mb:
+        if measured and len(content) <= most_bytes:
+            before = before or _perplexity(original, measured, "before")
+            after = _perplexity(packed, measured, "after")
+            made_from = _made_from(original, recipe, {"before": before, "after": after, "words": max_words})
+            content = parts.to_bytes(rules=original.rules, card=told, made_from=made_from)  # longer by the figures
+        if len(content) <= most_bytes:
             break
     else:
-        missing = len(content) / 1e6 - (size_mb or 0)
+        missing = math.ceil((len(content) - most_bytes) / 1e3) / 1e3
         raise InputError(
             f"{model}: the smallest file is {missing:.3f} MB over `size_mb` {size_mb:g}; allow more, or train a model of "
             "fewer words, base words or values"
         )
-    packed = replace(original, network=parts.network(), num_normaliser=0)
-    before, after = _perplexities((original, packed), measured)
-    if before is not None:
-        made_from = _made_from(original, recipe, {"before": before, "after": after, "words": max_words})
-        content = parts.to_bytes(rules=original.rules, card=told, made_from=made_from)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
         file.write(content)
@@ -130,15 +134,9 @@ def _sentences(
     return [each.ids for sentences in read for each in sentences]
 
 
-def _perplexities(models: Iterable[PackedModel], sentences: list[Sentence]) -> list[float | None]:
-    found: list[float | None] = []
-    for name, model in zip(("before", "after"), models):
-        if not sentences:
-            found.append(None)
-            continue
-        with Progress(f"perplexity {name} packing", sum(map(len, sentences)), "words") as progress:
-            found.append(sentences_perplexity(model, sentences, advance=progress.advance).value)
-    return found
+def _perplexity(model: PackedModel, sentences: list[Sentence], when: str) -> float:
+    with Progress(f"perplexity {when} packing", sum(map(len, sentences)), "words") as progress:
+        return sentences_perplexity(model, sentences, advance=progress.advance).value
 
 
 def _made_from(model: PackedModel, recipe: Recipe, perplexity: dict[str, Any] | None = None) -> dict[str, Any]:

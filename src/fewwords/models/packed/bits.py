@@ -1,4 +1,4 @@
-"""Integers of any width from 1 to 16 bits, one after another, and integers in unary.
+"""Integers of any width from 1 to 24 bits, one after another, and integers in unary.
 
 Bits are filled from the lowest of a byte to the highest, so integer i of width n occupies the bits i n to i n + n - 1,
 its own lowest bit first. What is left of the last byte is zero.
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fewwords.errors import InputError
 
 Bytes = NDArray[np.uint8]
-MOST_BITS = 16
+MOST_BITS = 24  # with the 7 bits that may lie before it, an integer fits four bytes
 
 
 def num_bytes(width: int, count: int) -> int:

@@ -17,6 +17,7 @@ from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.network import Network
 from fewwords.store.arrays import array_shapes, load_arrays
 
+TABLE_WEIGHTS = {"dense": "weight", "coded": "base"}  # what the weight of an embedding or output is called
 _NORMALISER = "normaliser."
 
 
@@ -48,10 +49,9 @@ def make_network(
     encoder = {f"encoder.{name}": shape for name, shape in encoder_shapes(settings).items()}
     num_base = num_words if codes is None else codes.num_base
     rows = {"dense": num_words, "coded": num_base}
-    names = {"dense": "weight", "coded": "base"}
     shapes: dict[str, tuple[int, ...]] = {
-        f"embedding.{names[settings.embedding]}": (rows[settings.embedding], settings.embedding_size),
-        f"output.{names[settings.output]}": (rows[settings.output], settings.hidden_size),
+        f"embedding.{TABLE_WEIGHTS[settings.embedding]}": (rows[settings.embedding], settings.embedding_size),
+        f"output.{TABLE_WEIGHTS[settings.output]}": (rows[settings.output], settings.hidden_size),
         "output.bias": (num_base if settings.coded_bias else num_words,),
     }
     embedding, output, bias = shapes
