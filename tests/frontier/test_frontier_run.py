@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +41,28 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "work"
 
 
-def run_of(name: str) -> Run:
-    (found,) = make_runs(2_000, SIZE, (name,))
+def run_of(name: str, words: int = 2_000) -> Run:
+    (found,) = make_runs(words, SIZE, (name,))
     return found
+
+
+def model_folder(work: Path, name: str) -> Path:
+    return frontier_folder(work) / "models" / run_of(name).name
 
 
 def test_every_run_of_the_plan_has_settings_that_can_be_trained() -> None:
     runs = make_runs()
     assert len({run.name for run in runs}) == len(runs)
-    assert [run.name for run in runs][:2] == ["dense-tied", "codes-b8k"]
+    assert [run.title for run in runs][:2] == ["dense-tied", "codes-b8k"]
+    assert runs[0].name == "dense-tied-v50000-w20M"
     for run in runs:
         if run.cell.variant in VARIANTS:
             settings_of(run.cell.variant, **run.cell.model_changes)
     methods = {run.method for run in runs}
     assert {"dense", "low-rank", "hashed", "quotient", "adaptive", "nearest base word", "Kneser-Ney"} <= methods
-    assert all(run.ours == run.name.startswith("codes-b") for run in runs)
+    assert all(run.ours == run.title.startswith("codes-b") for run in runs)
+    names = {run.name for run in runs}
+    assert all(run.start is None or run.start in names for run in runs)
     with pytest.raises(InputError, match="no such run; there are dense-tied, "):
         make_runs(only=("no",))
 
@@ -63,7 +71,7 @@ def test_every_run_of_the_plan_has_settings_that_can_be_trained() -> None:
 def test_a_run_ends_in_points_whose_perplexity_is_that_of_the_model(work: Path, name: str) -> None:
     run = run_of(name)
     points = do_run(work, run, threads=1, test_words=200)
-    model = load(frontier_folder(work) / "models" / name)
+    model = load(model_folder(work, name))
     test = TokenCorpus.open(work).part("test", SIZE)
     assert points[0].ppl == part_perplexity(model, test, max_words=200).value
     assert points[0].train_words == pytest.approx(2_000, abs=20)
@@ -71,14 +79,16 @@ def test_a_run_ends_in_points_whose_perplexity_is_that_of_the_model(work: Path, 
     assert points[1].mb < points[0].mb or name == "kn3"
     assert all(point.ppl == pytest.approx(points[0].ppl, rel=0.3) for point in points)
     assert read_points(points_path(work, run)) == points
-    assert do_run(work, run) == points  # it is not done again
-    assert not (frontier_folder(work) / "models" / name / "checkpoint").exists()
+    assert do_run(work, run, test_words=200) == points  # it is not done again
+    assert read_points(points_path(work, run), 100) is None  # on other words it is measured again
+    assert read_points(points_path(work, run_of(name, 3_000))) is None  # and a plan of other words has its own models
+    assert not (model_folder(work, name) / "checkpoint").exists()
 
 
 def test_the_bytes_of_ours_are_those_of_the_packer(work: Path, tmp_path: Path) -> None:
     points = do_run(work, run_of("codes-b8k"), threads=1, test_words=200)
     for bits, point in ((8, points[1]), (4, points[3])):
-        folder = frontier_folder(work) / "models" / "codes-b8k"
+        folder = model_folder(work, "codes-b8k")
         packed = pack(folder, tmp_path / f"{bits}.few", bits=bits, work=work)
         told = (folder / "README.md").stat().st_size  # the card, and what it was made from
         assert 0 < packed.num_bytes - 1e6 * point.mb < told + 1_000
@@ -89,7 +99,9 @@ def test_the_bytes_of_ours_are_those_of_the_packer(work: Path, tmp_path: Path) -
 
 def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:
     run = run_of("svd-retrained-1")
-    with pytest.raises(InputError, match="run dense-tied first"):
+    with pytest.raises(
+        InputError, match="dense-tied-v120-w2k: svd-retrained-1 starts from this model, which is not trained yet"
+    ):
         do_run(work, run, threads=1, test_words=200)
     dense = do_run(work, run_of("dense-tied"), threads=1, test_words=200)
     assert {point.method for point in dense} == {"dense", "product quantisation"}  # the SVD's bands need more words
@@ -112,17 +124,18 @@ def test_a_last_stretch_with_rounded_weights_goes_on_from_its_run(work: Path, na
 
 def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
     runs = [run_of("hashed-1mb"), run_of("svd-retrained-2")]
-    (frontier_folder(work) / "models" / "dense-tied").rename(work / "elsewhere")
+    model_folder(work, "dense-tied").rename(work / "elsewhere")
     failures = run_frontier(work, runs, threads=1, test_words=200)
-    assert list(failures) == ["svd-retrained-2"]
+    assert list(failures) == [runs[1].name]
     assert len(finished_points(work, runs)) == 4
 
 
 def test_codes_that_cannot_be_made_are_the_failure_of_their_run(work: Path, tmp_path: Path) -> None:
     (tmp_path / "corpus").symlink_to(work / "corpus")  # and no vectors
-    failures = run_frontier(tmp_path, [run_of("codes-b4k")], threads=1)
-    assert list(failures) == ["codes-b4k"]
-    assert "vectors" in failures["codes-b4k"]
+    run = run_of("codes-b4k")
+    failures = run_frontier(tmp_path, [run], threads=1)
+    assert list(failures) == [run.name]
+    assert "vectors" in failures[run.name]
 
 
 def test_the_command_shows_its_plan_and_refuses_unknown_runs(work: Path, command: Callable[..., Any]) -> None:
@@ -134,10 +147,10 @@ def test_the_command_shows_its_plan_and_refuses_unknown_runs(work: Path, command
     assert "no such run; there are dense-tied" in refused.err
 
 
-def point(method: str, mb: float, ppl: float, dev: float | None = None, ours: bool = False) -> Point:
+def point(method: str, mb: float, ppl: float, dev: float | None = None, ours: bool = False, bits: int = 4) -> Point:
     return Point(
         method=method,
-        settings={"bits": 4},
+        settings={"bits": bits},
         mb=mb,
         ppl=ppl,
         dev_ppl=ppl if dev is None else dev,
@@ -175,3 +188,14 @@ def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Pa
     assert "old" not in readme.read_text()
     with pytest.raises(InputError, match="run the plan first"):
         write_frontier([], tmp_path)
+
+
+def test_the_report_sets_the_small_model_beside_the_dense_one_and_shows_plans_of_more_words(tmp_path: Path) -> None:
+    points = [point("dense", 80, 80, bits=32), point("codes", 1.3, 78, ours=True), point("codes", 1.5, 70, ours=True)]
+    more = [[replace(each, train_words=20, ppl=(each.ppl or 0) - 10) for each in points], []]
+    write_frontier(points, tmp_path, more=more)
+    told = (tmp_path / "frontier.md").read_text()
+    assert "beside the dense model in float32: 78.0 in 1.30 MB against 80.0 in 80.0 MB." in told
+    assert "Models of 20 words" in told
+    assert "68.0 in 1.30 MB against 70.0 in 80.0 MB." in told
+    assert len(json.loads((tmp_path / "frontier.json").read_text())) == 6

@@ -32,6 +32,10 @@ def frontier(
         Optional[Path],
         typer.Option(metavar="DIR", help="The report's folder. \\[default: DIR/frontier/report]", show_default=False),
     ] = None,
+    more_words: Annotated[
+        Optional[list[int]],
+        typer.Option(metavar="N", help="Show the runs of so many words in the report, too.", show_default=False),
+    ] = None,
     readme: Annotated[
         Optional[Path],
         typer.Option(metavar="FILE", help="Put the table between its marks in this file.", show_default=False),
@@ -47,7 +51,8 @@ def frontier(
       fewwords frontier --work work --plan
       fewwords frontier --work work --threads 1
       fewwords frontier --work work --only dense-tied --only codes-b8k
-      fewwords frontier --work work --report --results results
+      fewwords frontier --work work --words 93000000 --only codes-b6k-tuned-c400
+      fewwords frontier --work work --report --more-words 93000000 --results results
     """
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.paper import screen_table
@@ -67,7 +72,8 @@ def frontier(
         with drawing():
             pass  # what the figure needs is missed now, not after hours of training
         failures = run_frontier(work, runs, jobs=jobs, threads=threads, test_words=test_words)
-    best = write_frontier(finished_points(work, runs), results or frontier_folder(work) / "report", readme)
+    more = [finished_points(work, make_runs(number, vocab_size)) for number in more_words or ()]
+    best = write_frontier(finished_points(work, runs), results or frontier_folder(work) / "report", readme, more)
     result_console().print(screen_table(best))
     if failures:
         name, told = next(iter(failures.items()))

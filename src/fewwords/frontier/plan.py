@@ -12,7 +12,7 @@ from typing import Any
 from fewwords.codes.settings import DEFAULT_BASE_SIZE
 from fewwords.errors import InputError
 from fewwords.frontier.points import SVD_BANDS, svd_ranks
-from fewwords.paper.plan import DEFAULT_NONZEROS, Cell
+from fewwords.paper.plan import DEFAULT_NONZEROS, Cell, cell_name
 
 DEFAULT_WORDS = 20_000_000
 VOCABULARY_SIZE = 50_000
@@ -26,9 +26,11 @@ OURS = "sparse codes"
 class Run:
     """A cell with its place in the figure; `start` names the run that it goes on from.
 
-    Runs with rounded weights take its model as it is, others an SVD of it by bands.
+    Runs with rounded weights take its model as it is, others an SVD of it by bands. `title` is short for the name of the cell,
+    which has the size of the vocabulary and the words too.
     """
 
+    title: str
     method: str
     cell: Cell
     base_size: int = DEFAULT_BASE_SIZE
@@ -54,15 +56,15 @@ class Run:
 def make_runs(
     words: int = DEFAULT_WORDS, vocabulary_size: int = VOCABULARY_SIZE, only: tuple[str, ...] = ()
 ) -> list[Run]:
-    """All runs in order, or those named by `only`; raises InputError for an unknown name."""
+    """All runs in order, or those with a title in `only`; raises InputError for an unknown title."""
     if words < 1:
         raise InputError(f"`words` {words}: choose 1 or more")
     runs = list(_Maker(words, vocabulary_size).runs())
-    names = [run.name for run in runs]
-    for name in only:
-        if name not in names:
-            raise InputError(f"`only` {name}: no such run; there are {', '.join(names)}")
-    return [run for run in runs if not only or run.name in only]
+    titles = [run.title for run in runs]
+    for title in only:
+        if title not in titles:
+            raise InputError(f"`only` {title}: no such run; there are {', '.join(titles)}")
+    return [run for run in runs if not only or run.title in only]
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ class _Maker:
     def runs(self) -> Iterator[Run]:
         tall = self.vocabulary_size / VOCABULARY_SIZE  # small vocabularies, for trials, have small tables
         wide: dict[str, Any] = {"cell_size": WIDE}
-        yield self._dense("dense-tied", after_training=True)
+        dense = self._dense("dense-tied", after_training=True)
+        yield dense
         yield self._coded("codes-b8k")
         closest = [
             self._coded("codes-b6k-tuned-c400", base_size=6_000, tune_codes=True, **wide),
@@ -83,9 +86,12 @@ class _Maker:
         ]
         yield from closest
         yield self._adaptive("adaptive-2mb", tall, (6_000, 14_000), (200, 64, 28))
-        yield self._table("low-rank-48-c400", "low-rank", rank=48, **wide)
-        yield self._coded("codes-b16k-tuned-c400", base_size=16_000, tune_codes=True, **wide)
-        yield self._adaptive("adaptive-4mb-c400", tall, (16_000,), (200, 88), **wide)
+        larger = [
+            self._table("low-rank-48-c400", "low-rank", rank=48, **wide),
+            self._coded("codes-b16k-tuned-c400", base_size=16_000, tune_codes=True, **wide),
+            self._adaptive("adaptive-4mb-c400", tall, (16_000,), (200, 88), **wide),
+        ]
+        yield from larger
         yield self._dense("dense-tied-100", size=100)
         yield self._run("kn3", "Kneser-Ney", "kn3")
         yield self._coded("codes-b4k", base_size=4_000)
@@ -109,11 +115,12 @@ class _Maker:
         yield self._dense("dense-tied-50", size=50)
         for number, (band_words, shares) in enumerate(SVD_BANDS):
             yield self._retrained(f"svd-retrained-{number + 1}", band_words, svd_ranks(VECTOR_SIZE, shares))
-        for run in closest:
+        for run in (*closest, dense, *larger):
             yield self._rounded(run)
         yield self._coded("codes-b8k-e100", size=100)
         yield self._coded("codes-b8k-e300", size=300)
         yield self._coded("codes-b4k-e300", base_size=4_000, size=300)
+        yield self._coded("codes-b4k-e400", base_size=4_000, size=400)
         yield self._coded("codes-b8k-c400", **wide)
         yield self._coded("codes-b8k-tuned", tune_codes=True)
         yield self._coded("codes-b8k-n4-tuned-c400", nonzeros=4, tune_codes=True, **wide)
@@ -141,7 +148,7 @@ class _Maker:
             training = {"embedding_start": "fitted", **(training or {})}
             model |= {"embedding_size": size, "hidden_size": size}
         cell = Cell(
-            name,
+            self._name(name),
             "more words",
             method,
             variant,
@@ -151,7 +158,11 @@ class _Maker:
             model_changes=model,
             training_changes=training or {},
         )
-        return Run(method, cell)
+        return Run(name, method, cell)
+
+    def _name(self, title: str) -> str:
+        """`codes-b8k-v50000-w20M`; the words are those of the plan, also where a run goes on for a few more."""
+        return cell_name(title, self.vocabulary_size, self.words)
 
     def _dense(self, name: str, *, tied: bool = True, after_training: bool = False, **more: Any) -> Run:
         method = "dense" if tied else "dense, untied"
@@ -177,8 +188,9 @@ class _Maker:
         cell = run.cell
         training = {**cell.training_changes, "learning_rate": 0.001, "quantise_aware": 4}
         words = max(1, self.words // RETRAINING_SHARE)
-        rounded = replace(cell, name=f"{cell.name}-rounded", words=words, training_changes=training)
-        return replace(run, cell=rounded, start=run.name)
+        title = f"{run.title}-rounded"
+        rounded = replace(cell, name=self._name(title), words=words, training_changes=training)
+        return replace(run, title=title, cell=rounded, start=run.name)
 
     def _retrained(self, name: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
         words = tuple(_scaled(each, self.vocabulary_size / VOCABULARY_SIZE) for each in band_words)
@@ -191,7 +203,7 @@ class _Maker:
             words=max(1, self.words // RETRAINING_SHARE),
             training={"learning_rate": 0.002},
         )
-        return replace(run, start="dense-tied")
+        return replace(run, start=self._name("dense-tied"))
 
 
 def _scaled(count: int, share: float) -> int:

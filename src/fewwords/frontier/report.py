@@ -18,6 +18,7 @@ from fewwords.readable import quantity
 from fewwords.store.files import atomic_write, write_json
 
 SIZES = (1, 2, 4, 8)
+SMALL = 1.4  # the size of which the goal is a model as good as the uncompressed one
 MARKS = ("<!-- frontier -->", "<!-- /frontier -->")
 
 
@@ -101,23 +102,29 @@ def _figure(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}"
 
 
-def write_frontier(points: Sequence[Point], results: Path, readme: Path | None = None) -> Table:
-    """Write the report of the points into the folder `results`, and the block between its marks into `readme`."""
+def write_frontier(
+    points: Sequence[Point], results: Path, readme: Path | None = None, more: Sequence[Sequence[Point]] = ()
+) -> Table:
+    """Write the report of the points into the folder `results`, and the block between its marks into `readme`.
+
+    `more` are the points of other plans, with more words: their best models stand below.
+    """
     if not points:
         raise InputError("no run of the frontier is done yet; run the plan first")
     results.mkdir(parents=True, exist_ok=True)
-    write_json(results / "frontier.json", [point.to_json() for point in points])
+    everything = [point for group in (points, *more) for point in group]
+    write_json(results / "frontier.json", [point.to_json() for point in everything])
     draw_frontier(lines(points), results / "figures")
     best = best_table(points)
-    block = f"{_says(points)}\n\n{markdown_table(best)}"
+    block = "\n\n".join(f"{_says(group)}\n\n{markdown_table(best_table(group))}" for group in (points, *more) if group)
     parts = [
         "# The frontier: perplexity against megabytes",
         "Written by `fewwords frontier`; do not edit.",
         block,
     ]
-    parts += ["![Perplexity against megabytes](figures/frontier.svg)", f"## {all_table(points).title}"]
+    parts += ["![Perplexity against megabytes](figures/frontier.svg)", f"## {all_table(everything).title}"]
     with atomic_write(results / "frontier.md") as file:
-        file.write(("\n\n".join([*parts, markdown_table(all_table(points))]) + "\n").encode())
+        file.write(("\n\n".join([*parts, markdown_table(all_table(everything))]) + "\n").encode())
     if readme is not None:
         figure = f"![Perplexity against megabytes](results/figures/frontier.svg)\n\n{block}"
         text = put_between(readme.read_text(encoding="utf-8"), MARKS, figure)
@@ -128,16 +135,28 @@ def write_frontier(points: Sequence[Point], results: Path, readme: Path | None =
 
 def _says(points: Sequence[Point]) -> str:
     """What was trained and counted, and where this method is ahead or behind."""
-    words = max(point.train_words for point in points)
+    fewest, most = (limit(point.train_words for point in points) for limit in (min, max))
     leads = [each for each in (best_at(points, mb) for mb in SIZES) if each.lead is not None]
     ahead = [f"{each.mb:g} MB" for each in leads if (each.lead or 0) > 0]
     behind = [f"{each.mb:g} MB" for each in leads if (each.lead or 0) <= 0]
-    told = f"Models of {quantity(words)} words, every byte counted, chosen on dev and measured on test."
+    told = f"Models of {quantity(fewest)} words, every byte counted, chosen on dev and measured on test."
+    if most > fewest:
+        told += f" Those with a last stretch read some of these words again, {quantity(most)} in all."
     if ahead:
         told += f" Sparse codes have the lowest perplexity at {_list(ahead)}."
     if behind:
         told += f" A rival is as good or better at {_list(behind)}."
-    return told
+    return told + _beside_dense(points)
+
+
+def _beside_dense(points: Sequence[Point]) -> str:
+    """Our best small model beside the dense one in float32, the better of tied and untied."""
+    dense = [point for point in points if point.method.startswith("dense") and point.settings.get("bits") == 32]
+    ours, rival = best_at(points, SMALL).ours, min(dense, key=lambda point: point.dev_ppl or 0, default=None)
+    if ours is None or rival is None or ours.ppl is None or rival.ppl is None:
+        return ""
+    told = f"{ours.ppl:.1f} in {ours.mb:.2f} MB against {rival.ppl:.1f} in {rival.mb:.1f} MB"
+    return f" Sparse codes beside the dense model in float32: {told}."
 
 
 def _list(names: Sequence[str]) -> str:

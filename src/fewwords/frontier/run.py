@@ -1,7 +1,8 @@
 """Run the plan of the frontier: train each model that is not there, and record its points.
 
 Writes `frontier/` of a work folder: `models/NAME`, `points/NAME.json`, written when a run is finished, and `logs/NAME.log`.
-A run with points is done; one without continues from its checkpoint.
+A run with points is done; one without continues from its checkpoint. Names tell vocabulary and words, so plans of several
+sizes can share a folder.
 """
 
 from collections.abc import Sequence
@@ -43,18 +44,21 @@ def points_path(work: Path, run: Run) -> Path:
     return frontier_folder(work) / "points" / f"{run.name}.json"
 
 
-def read_points(path: Path) -> list[Point] | None:
-    """The points in a file; None if it is not there. Raises InputError for a damaged one."""
+def read_points(path: Path, test_words: int | None = None) -> list[Point] | None:
+    """The points in a file; None if it is not there, or measured on other than `test_words`, where that is given.
+
+    Raises InputError for a damaged one.
+    """
     if not path.is_file():
         return None
     found = describe(read_json(path), path, _Points, FORMAT, "the points of a run", "remove it to run it again")
-    return list(found.points)
+    return list(found.points) if test_words in (None, found.test_words) else None
 
 
 def run_frontier(
     work: Path, runs: Sequence[Run], *, jobs: int = 1, threads: int | None = None, test_words: int = TEST_WORDS
 ) -> dict[str, str]:
-    """Do all runs without points, `jobs` at a time; returns the errors by name of run.
+    """Do all runs without points on `test_words`, `jobs` at a time; returns the errors by name of run.
 
     As always with spawned processes, a script must call this under `if __name__ == "__main__"`.
     """
@@ -71,14 +75,14 @@ def run_frontier(
                 partial(codes_file, work, run.cell, run.base_size),  # no two runs make the same codes
             )
             for run in runs
-            if read_points(points_path(work, run)) is None
+            if read_points(points_path(work, run), test_words) is None
         ]
         return TaskRunner("frontier", tasks, folder / "logs", jobs).run()
 
 
 def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int = TEST_WORDS) -> list[Point]:
     """Train the model of a run unless it is there, measure its points and record them."""
-    known = read_points(points_path(work, run))
+    known = read_points(points_path(work, run), test_words)
     if known is not None:
         return known
     prepare_process(threads)
@@ -93,7 +97,7 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
         points = [replace(point, train_words=before + point.train_words) for point in points]
     path = points_path(work, run)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, {"format": FORMAT, "points": [point.to_json() for point in points]})
+    write_json(path, {"format": FORMAT, "test_words": test_words, "points": [point.to_json() for point in points]})
     remove_checkpoints(folder)
     return points
 
@@ -102,9 +106,7 @@ def _start_folder(work: Path, run: Run) -> Path:
     """The folder of the model that a run starts from: a trained one, or its SVD, which is made if it is not there."""
     trained, folder = (_model_folder(work, name) for name in (str(run.start), f"{run.name}-start"))
     if not (trained / "model.json").exists():
-        raise InputError(
-            f"{trained}: {run.name} starts from this model, which is not trained yet; run {run.start} first"
-        )
+        raise InputError(f"{trained}: {run.title} starts from this model, which is not trained yet; run it first")
     if run.is_rounded:
         return trained
     if not (folder / "model.json").exists():
@@ -116,8 +118,9 @@ def _start_folder(work: Path, run: Run) -> Path:
 
 @dataclass(frozen=True)
 class _Points:
-    """A file of points."""
+    """A file of points, measured on the first words of test."""
 
+    test_words: int
     points: tuple[Point, ...]
 
 

@@ -22,6 +22,6 @@ def runs_table(work: Path, runs: Sequence[Run]) -> Table:
         settings = ", ".join(
             f"{name} {value}" for name, value in changes.items() if name not in ("embedding", "output")
         )
-        rows.append([run.name, run.method, settings, quantity(run.cell.words or 0), told])
+        rows.append([run.title, run.method, settings, quantity(run.cell.words or 0), told])
     title = f"{len(runs)} runs, {num_done} done"
     return Table("runs", title, ("run", "method", "settings", "words", "size and test perplexity"), rows)

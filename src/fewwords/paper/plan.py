@@ -170,7 +170,7 @@ class _Rows:
         """A cell of table 3, on the words of the budget."""
         row = ROWS[model]
         words = None if row.all_words else self.words
-        name = _name(model, size, words) + (f"-s{seed}" if seed > 1 else "")
+        name = cell_name(model, size, words) + (f"-s{seed}" if seed > 1 else "")
         cell = Cell(
             name,
             "table 3",
@@ -189,7 +189,7 @@ class _Rows:
         return cell
 
     def longer_cell(self, model: str, size: int, words: int | None) -> Cell:
-        return replace(self.cell(model, size), name=_name(model, size, words), group="more words", words=words)
+        return replace(self.cell(model, size), name=cell_name(model, size, words), group="more words", words=words)
 
     def control_cells(self) -> Iterator[Cell]:
         both = ("lstm-z", "lstm-z-w")
@@ -226,10 +226,10 @@ class _Rows:
         return replace(cell, model_changes={**cell.model_changes, **changes})
 
     def _reference(self, variant: str) -> str:
-        return _name(variant, self.main_size, self.words)
+        return cell_name(variant, self.main_size, self.words)
 
 
-def _name(model: str, size: int, words: int | None) -> str:
+def cell_name(model: str, size: int, words: int | None) -> str:
     """`lstm-z-v22000-w5M`."""
     if words is None:
         return f"{model}-v{size}"
