@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import fewwords
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.evaluation.evaluate import evaluate
 from fewwords.making import stages
 from fewwords.making.make import make
@@ -80,10 +80,26 @@ def test_a_killed_run_goes_on(
     assert not (tmp_path / "model").exists()
     calls.clear()
     make(text, tmp_path / "model", **options)
-    assert calls == list(STAGES)[list(STAGES).index(stage) :]
+    # a model that is trained is not trained again
+    assert calls == list(STAGES)[list(STAGES).index(stage) + (stage == "train") :]
     calls.clear()
     make(text, tmp_path / "model", **options)
     assert calls == []
+
+
+def test_a_training_that_diverges_says_what_can_be_done_and_is_not_gone_on_with(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def diverging(work: Path, model: str, *, output: Path, **settings: Any) -> None:
+        output.mkdir(parents=True)
+        raise DivergedError("training diverged: train again with `clip`")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "train", diverging)
+        with pytest.raises(DivergedError, match=r"model\.work has the corpus and the codes: train there with a lower"):
+            make(text, tmp_path / "model", threads=1)
+    assert not (tmp_path / "model.work" / "training").exists()
+    make(text, tmp_path / "model", threads=1)
 
 
 def test_half_a_training_goes_on_to_the_same_bits(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,8 @@ def test_a_model_is_packed_into_the_size_and_used(text: Path, tmp_path: Path) ->
     assert made.choice.shape is not None
     settings = fewwords.load(made.folder).model.network.settings
     assert settings.hidden_size == made.choice.shape.size < 200
+    assert settings.tune_codes
+    assert fewwords.load(made.folder).model.made_from["training"]["quantise_aware"] == 4  # the last stretch
     assert fewwords.load(made.packed.path).suggest("Ba ", 3)
     assert made.packed.perplexity_after is not None
 

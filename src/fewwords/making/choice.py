@@ -68,7 +68,7 @@ class Choice:
         if self.shape is None:
             return {}
         size = self.shape.size
-        return {"embedding_size": size, "hidden_size": size, "cell_size": self.shape.cell_size}
+        return {"embedding_size": size, "hidden_size": size, "cell_size": self.shape.cell_size, "tune_codes": True}
 
 
 def check_text(name: str, train_words: int, dev_words: int, test_words: int) -> None:

@@ -3,7 +3,7 @@
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -16,7 +16,7 @@ from fewwords.cores import available_cores
 from fewwords.corpus.make import prepare
 from fewwords.corpus.settings import Settings
 from fewwords.corpus.token_corpus import TokenCorpus
-from fewwords.errors import InputError
+from fewwords.errors import DivergedError, InputError
 from fewwords.evaluation.evaluate import Evaluation, evaluate
 from fewwords.making.choice import Choice
 from fewwords.making.minutes import NUM_EVALUATIONS, TrainingTime, training_within, vectors_within
@@ -42,6 +42,8 @@ from fewwords.work_folder import codes_path, corpus_folder, vectors_path
 MEASURED_VECTOR_WORDS = 200_000
 # For orders of n-grams with too little text to estimate their discounts; KenLM has the same ones for that.
 KNESER_NEY_FALLBACK = (0.5, 1.0, 1.5)
+# A model for a size has a last stretch of training with rounded weights: a tenth of the words, an eighth of the rate.
+ROUNDING_SHARE, ROUNDING_RATE, ROUNDING_BITS = 0.1, 0.125, 4
 _SEAL = "model.json"
 
 Measure = Callable[[float], dict[str, Any]]
@@ -137,13 +139,15 @@ class Stages:
             model = settings_of(request.model, **choice.model_changes)
             speed = measure_speed(request.work, model, settings, **sizes)
             left = seconds - (time.monotonic() - started)
-            return asdict(training_within(left, num_words, dev_words, recipe.epochs, speed))
+            share = 0 if choice.shape is None else ROUNDING_SHARE
+            return asdict(training_within(left / (1 + share), num_words, dev_words, recipe.epochs, speed))
 
         asked = {"model": request.model, **sizes, **choice.model_changes}
         asked |= _without_threads(settings) if request.is_neural else {}
         measured = measure if request.is_neural else None
-        folder = request.work / "training"
-        with self._stage("train", asked, request.output / _SEAL, measured, scratch=folder) as (is_due, chosen):
+        folder, rounding = request.work / "training", request.work / "rounding"
+        scratch = (folder, rounding)
+        with self._stage("train", asked, request.output / _SEAL, measured, scratch=scratch) as (is_due, chosen):
             planned = self._record.read_chosen(TrainingTime, {"epochs": recipe.epochs, **chosen})
             if is_due:
                 if request.is_neural:
@@ -153,17 +157,36 @@ class Stages:
                         "epochs": planned.epochs,
                         "dev_words": planned.dev_words,
                         "eval_every": max(1, math.ceil(planned.epochs * num_words / NUM_EVALUATIONS)),
-                        "resume": find_checkpoint(folder) is not None,
                     }
                     say(f"train: {request.model}, {planned.epochs:.2g} passes over {num_words:,} words")
                 else:
-                    changes = {"discount_fallback": KNESER_NEY_FALLBACK, "force": True}
-                train(request.work, request.model, output=folder, **sizes, **changes)
+                    changes = {"discount_fallback": KNESER_NEY_FALLBACK}
+                self._train_in(folder, **sizes, **changes)
+                if choice.shape is not None:
+                    say(f"train: a last stretch with weights of {ROUNDING_BITS} bits")
+                    changes["epochs"] *= ROUNDING_SHARE
+                    changes["learning_rate"] *= ROUNDING_RATE
+                    self._train_in(rounding, start=folder, quantise_aware=ROUNDING_BITS, **sizes, **changes)
+                trained = folder if choice.shape is None else rounding
                 # first, so that a model which is in its place is known to be this one
-                self._record.finish(self._key("train"), folder / _SEAL)
-                self._put_in_place(folder)
-                remove_folder(folder)
+                self._record.finish(self._key("train"), trained / _SEAL)
+                self._put_in_place(trained)
+                for each in scratch:
+                    remove_folder(each)
         return planned
+
+    def _train_in(self, folder: Path, **settings: Any) -> None:
+        """Train a model in a scratch folder, from its checkpoint where there is one, unless it is there."""
+        if not (folder / _SEAL).exists():
+            resume, work = find_checkpoint(folder) is not None, self.request.work
+            try:
+                train(work, self.request.model, output=folder, resume=resume, **settings)
+            except DivergedError as error:
+                remove_folder(folder)  # going on from there would end the same way
+                told = (
+                    f"training diverged; {work} has the corpus and the codes: train there with a lower `learning_rate`"
+                )
+                raise DivergedError(told, error.summary) from None
 
     def _put_in_place(self, folder: Path) -> None:
         """Copy a model folder to the output."""
@@ -195,12 +218,12 @@ class Stages:
         measure: Measure | None = None,
         *,
         is_current: Callable[[], bool] = lambda: True,
-        scratch: Path | None = None,
+        scratch: Sequence[Path] = (),
     ) -> Iterator[tuple[bool, dict[str, Any]]]:
         """Whether a stage is due, and what was chosen for it in view of the time; it is recorded when the block ends.
 
         `asked` and, where it is finished, the file `left` and `is_current` decide. `measure` gets the seconds that are
-        left; `scratch` is removed where the stage starts over.
+        left; the folders `scratch` are removed where the stage starts over.
         """
         key, minutes = self._key(name), self.request.minutes
         asked = asked if measure is None else {**asked, "minutes": minutes}
@@ -212,8 +235,8 @@ class Stages:
             self._refuse_to_replace()
             chosen = self._record.begun(key, asked)
             if chosen is None:
-                if scratch is not None:
-                    remove_folder(scratch)
+                for each in scratch:
+                    remove_folder(each)
                 chosen = {}
                 if measure is not None and minutes is not None:
                     with listening(None):
