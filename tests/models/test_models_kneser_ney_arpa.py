@@ -182,6 +182,7 @@ def test_missing_context(tmp_path: Path) -> None:
         (gzip.compress(SMALL.encode())[:-20], "the gzip file is cut short"),
         (gzip.compress(gzip.compress(SMALL.encode())), "gzip inside a compressed file"),
         (b"<html>\n", "line 1: there is no .data. header"),
+        (bz2.compress(b"\n" + b"x" * (8 << 20)), "line 2: a line of over 1 MB; the file is damaged"),
         (SMALL.replace("a", "é").encode("latin-1").replace(b"d\xe9t\xe9", b"data"), "is not UTF-8"),
     ],
 )

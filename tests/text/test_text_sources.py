@@ -231,6 +231,13 @@ def test_a_folder_that_cannot_be_read_is_told_and_with_strict_an_error(
         prepare([str(tmp_path)], tmp_path / "work", settings=Settings(strict=True))
     with pytest.raises(InputError, match="cannot be read"):
         find_sources([closed])
+    for pattern in ("**/*", "*/*"):
+        assert [Path(source.name).name for source in find_sources([str(tmp_path / pattern)])] == ["x", "z"]
+        assert "1 folder cannot be read" in " ".join(capsys.readouterr().err.split())
+        with pytest.raises(InputError, match=r"1 folder cannot be read, the first .*closed"):
+            find_sources([str(tmp_path / pattern)], strict=True)
+    assert [Path(source.name).name for source in find_sources([str(tmp_path / "a" / "*")])] == ["x"]
+    assert not capsys.readouterr().err
 
 
 def test_globs(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ Format = Literal["text", "wikiextractor", "json lines", "mediawiki", "tokenized"
 
 BLOCK_BYTES = 1 << 20
 _LONGEST_LINE = 8 << 20
-_LONGEST_PAGE = 512 << 20
+_LONGEST_PAGE = 16 << 20  # each byte of a page takes some 50 of memory while it is cleaned and cut into words
 _HEAD_BYTES = 1 << 16
 
 _OTHER_KINDS = (
@@ -85,6 +85,7 @@ class BlockReader:
         self._pieces = pieces
         self._tokenized = tokenized
         self._part = part
+        self._searched = 0  # bytes of the buffer in which no block ends
         self.format: Format = "text"
         self.num_torn_lines = 0
 
@@ -107,6 +108,7 @@ class BlockReader:
                     break
                 yield self._block(number, start, buffer[:end])
                 del buffer[:end]
+                self._searched = 0
                 start += end
                 number += 1
         if at_head:
@@ -132,13 +134,16 @@ class BlockReader:
     def _cut(self, buffer: bytearray) -> int:
         """Where the first block in `buffer` ends: near BLOCK_BYTES, or 0 if more must be read first."""
         mark = {"mediawiki": b"</page>", "wikiextractor": b"</doc>"}.get(self.format, b"\n")
-        end = buffer.find(mark, BLOCK_BYTES - 1)
+        end = buffer.find(mark, max(BLOCK_BYTES - 1, self._searched))
         if end >= 0:
             return end + len(mark)
+        self._searched = len(buffer) - len(mark) + 1  # what is read next may complete a mark
         if self.format in ("mediawiki", "json lines"):
             if len(buffer) > _LONGEST_PAGE:
                 what = "page" if self.format == "mediawiki" else "line"
-                raise InputError(f"{self._name}: a {what} of over {_LONGEST_PAGE >> 20} MB; the file is damaged")
+                raise InputError(
+                    f"{self._name}: a {what} of over {_LONGEST_PAGE >> 20} MB; the file is damaged, or wants to be split"
+                )
             return 0
         if len(buffer) < _LONGEST_LINE:
             return 0

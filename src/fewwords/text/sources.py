@@ -4,6 +4,8 @@ A source only hands out its raw bytes; `decompress` and `formats` find out from 
 """
 
 import glob
+import itertools
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -79,11 +81,7 @@ def _find_files(argument: str, strict: bool) -> list[Path]:
             folders[:] = [name for name in folders if not name.startswith(".")]
             files += [Path(folder, name) for name in names if not name.startswith(".")]
         files = sorted(file for file in files if file.is_file())
-        if unread:
-            problem = f"{argument}: {len(unread)} folder{'s' * (len(unread) > 1)} cannot be read, the first {unread[0].filename}"
-            if strict or not files:
-                raise InputError(f"{problem} ({unread[0].strerror}); change the permissions, or name other sources")
-            say(f"{problem} ({unread[0].strerror}); left out")
+        _tell_unread(argument, unread, strict or not files)
         if not files:
             raise InputError(f"{argument}: the folder holds no files; name a folder with text in it")
         return files
@@ -92,10 +90,34 @@ def _find_files(argument: str, strict: bool) -> list[Path]:
     if glob.has_magic(argument):
         matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]
         files = [match for match in matches if match.is_file()]
+        _tell_unread(argument, _unread_below(path), strict or not files)
         if not files:
             raise InputError(f"{argument}: no file matches; check the pattern")
         return files
     raise InputError(f"{argument}: no such file or folder; check the path")
+
+
+def _unread_below(pattern: Path) -> list[OSError]:
+    """The folders that a pattern looks into and that cannot be read; `glob` passes over them."""
+    fixed = list(itertools.takewhile(lambda part: not glob.has_magic(part), pattern.parts))
+    top = Path(*fixed)
+    deepest = math.inf if "**" in pattern.parts else len(pattern.parts) - len(fixed) - 1
+    unread: list[OSError] = []
+    for folder, folders, _ in os.walk(top, onerror=unread.append):
+        if len(Path(folder).relative_to(top).parts) >= deepest:
+            folders.clear()
+    return unread
+
+
+def _tell_unread(argument: str, unread: list[OSError], is_error: bool) -> None:
+    """Tell how many folders could not be read, or raise InputError."""
+    if unread:
+        problem = (
+            f"{argument}: {len(unread)} folder{'s' * (len(unread) > 1)} cannot be read, the first {unread[0].filename}"
+        )
+        if is_error:
+            raise InputError(f"{problem} ({unread[0].strerror}); change the permissions, or name other sources")
+        say(f"{problem} ({unread[0].strerror}); left out")
 
 
 def _builtin() -> Source:

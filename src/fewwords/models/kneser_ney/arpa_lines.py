@@ -8,6 +8,7 @@ from fewwords.store.files import check_file
 from fewwords.text.decompress import decompress, detect_compression
 
 _CHUNK_BYTES = 1 << 20
+_LONGEST_LINE = 1 << 20
 _DISGUISES = {
     b"mmap lm http://kheafield.com/code": "a binary file of KenLM; give the ARPA file that it was built from",
     b"SRILM_BINARY_NGRAM": "a binary file of SRILM; write it as ARPA with ngram -lm … -write-lm",
@@ -42,6 +43,8 @@ class ArpaLines:
             lines = (rest + piece).split(b"\n")
             rest = lines.pop()
             yield from lines
+            if len(rest) > _LONGEST_LINE:
+                raise self.error(f"a line of over {_LONGEST_LINE >> 20} MB; the file is damaged", self.number + 1)
         if rest:
             yield rest
 
