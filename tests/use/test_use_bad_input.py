@@ -170,11 +170,14 @@ def test_broken_lists(model_folder: Path, command: Command, tmp_path: Path, cont
 def test_no_file_and_no_reference(folder: Path, command: Command, tmp_path: Path) -> None:
     (tmp_path / "lists").write_text("u-1 the cat\n")
     (tmp_path / "other").write_text("v the cat\n")
+    (tmp_path / "silent").write_text("u\n")
     for arguments, told in (
         ([tmp_path / "nothing"], "no such file"),
         ([tmp_path], "a folder, not a file"),
         (["/dev/zero"], "/dev/zero: not a file"),
-        ([tmp_path / "lists", "--tune", tmp_path / "other"], "u: no such utterance in the reference"),
+        ([tmp_path / "lists", "--tune", tmp_path / "other"], "other: has no utterance u"),
+        ([tmp_path / "lists", "--reference", tmp_path / "other"], "other: has no utterance u"),
+        ([tmp_path / "lists", "--reference", tmp_path / "silent"], "silent: has no words"),
         ([tmp_path / "lists", "--lm-weight", "nan"], "--lm-weight nan"),
         ([tmp_path / "lists", "--word-bonus", "inf"], "--word-bonus inf"),
     ):
@@ -195,6 +198,9 @@ def test_lists_as_json(folder: Path, command: Command, tmp_path: Path) -> None:
     assert [(line["text"], line["score"]) for line in lines] == [("the cat", -11), ("cat the", -10)]
     form, lists = read_lists(io.StringIO(done.out), "again")
     assert (form, lists[0].hypotheses[0].acoustic) == ("json", -11)
+    (tmp_path / "lists").write_text("-10 -3 2 cat the\n0 -2 2 the cat\n")  # 0 is a score too
+    done = command("rescore", folder, tmp_path / "lists", "--json")
+    assert [each.acoustic for each in read_lists(io.StringIO(done.out), "again")[1][0].hypotheses] == [0, -10]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="bytes in arguments")

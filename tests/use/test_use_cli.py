@@ -52,7 +52,7 @@ def test_info(folder: Path, command: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["suggest", "nowhere", "a"], "nowhere: no such model folder"),
+        (["suggest", "nowhere", "a"], "nowhere: no such model;"),
         (["sample", "{folder}", "--temperature", "-1"], "--temperature -1.0"),
         (["sample", "{folder}", "--top-p", "2"], "--top-p 2.0"),
         (["score", "{folder}", "a", "-"], "standard input"),

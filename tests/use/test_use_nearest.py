@@ -1,5 +1,6 @@
 """The nearest words of a model's own vectors, against all cosines written out, and the command line."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_the_commands(
         (["nearest", folder, "cat"], "kn3: has no word vectors"),
         (["explain", folder, "cat"], "kn3: has no codes"),
         (["explain", "cat", "dog"], "cat: no such model; give MODEL before the words"),
-        (["explain"], "no model folder"),
+        (["explain"], "no model; give MODEL before the words"),
         (["explain", coded_folder, "cat", "--base-size", 5], "give --work as well"),
         (["explain", coded_folder, "zzz"], "zzz: not among"),
         (["explain", tmp_path, "cat"], str(tmp_path)),
@@ -85,3 +86,15 @@ def test_the_commands(
         failed = command(*arguments)
         assert (failed.code, len(failed.errors)) == (2, 1), arguments
         assert told in failed.errors[0]
+
+
+def test_words_of_standard_input_without_an_answer_do_not_stop_the_others(
+    coded_folder: Path, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("cat\nzebra\ndog\n"))
+    done = command("nearest", coded_folder, "-", "-k", 1)
+    assert (done.code, len(done.out.splitlines())) == (2, 2)
+    assert "zebra" in done.err
+    assert "1 of its lines had no answer" in done.errors[0]
+    given = command("nearest", coded_folder, "cat", "zebra")
+    assert (given.code, "zebra" in given.errors[0]) == (2, True)

@@ -11,7 +11,16 @@ import pytest
 
 from fewwords.errors import InputError
 from fewwords.use.nbest import Hypothesis, NBest, read_lists, write_lists
-from fewwords.use.rescore import Weights, count_errors, read_reference, reorder, score_lists, tune, word_errors
+from fewwords.use.rescore import (
+    Weights,
+    count_errors,
+    is_at_the_end,
+    read_reference,
+    reorder,
+    score_lists,
+    tune,
+    word_errors,
+)
 from fewwords.use.text_model import TextModel
 
 SRILM = "-10 -3 3 cat the saw\n-11 -2 3 the cat saw\n\n-5 0 2 a dog\n"
@@ -91,6 +100,16 @@ def test_tuned_weights_are_the_best_of_the_grid(n_gram: TextModel) -> None:
     for lm, bonus in itertools.product((0.0, 1.0, 40.0), (-8.0, 0.0, 8.0)):
         other, _ = reorder(lists, scores, Weights(1.0, lm, bonus))
         assert count_errors(best, reference).num_errors <= count_errors(other, reference).num_errors
+    assert tune(lists, scores, reference, 0.5).acoustic == 0.5
+    assert is_at_the_end(Weights(1, 40, 0))
+    assert is_at_the_end(Weights(1, 1, -32))
+    assert not is_at_the_end(Weights(1, 1, 4))
+
+
+def test_scores_keep_their_digits() -> None:
+    _, lists = read_lists(io.StringIO("-1234567.89 0 1 a\n-12345.6789 0 1 b\n"), "a list")
+    lines = list(write_lists(lists, [[-1, -2]], "srilm"))
+    assert [line.split()[0] for line in lines] == ["-1234567.89", "-12345.6789"]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,15 @@
 """What the commands that use a model share: the model, texts from arguments or standard input, JSON lines."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 
 import typer
 
 from fewwords.errors import InputError
 from fewwords.models.shipped import ENGLISH
+from fewwords.progress import say
 from fewwords.store.json_text import to_json_text
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ Texts = Annotated[
     Optional[list[str]],
     typer.Argument(metavar="TEXT…", help="Texts; '-' or none: one per line from standard input.", show_default=False),
 ]
+Answer = TypeVar("Answer")
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per text instead of plain lines.")]
 
 
@@ -41,6 +43,26 @@ def texts_or_stdin(texts: Iterable[str] | None, invitation: str) -> Iterator[str
         yield from given
         return
     yield from lines_of_stdin(invitation)
+
+
+def answers(
+    texts: Iterable[str] | None, invitation: str, answer: Callable[[str], Answer]
+) -> Iterator[tuple[str, Answer]]:
+    """Each text with its answer.
+
+    A line of standard input without one is told, and the next is read; at the end that is an error.
+    """
+    is_given, num_failed = bool(texts) and texts != ["-"], 0
+    for text in texts_or_stdin(texts, invitation):
+        try:
+            yield text, answer(text.strip())
+        except InputError as error:
+            if is_given:
+                raise
+            num_failed += 1
+            say(str(error))
+    if num_failed:
+        raise InputError(f"standard input: {num_failed} of its lines had no answer; see above")
 
 
 def lines_of_stdin(invitation: str) -> Iterator[str]:

@@ -145,16 +145,27 @@ def rescore(
     """
     from fewwords.progress import say
     from fewwords.use.nbest import read_lists, write_lists
-    from fewwords.use.rescore import Weights, count_errors, read_reference, reorder, score_lists
+    from fewwords.use.rescore import (
+        Weights,
+        check_reference,
+        count_errors,
+        is_at_the_end,
+        read_reference,
+        reorder,
+        score_lists,
+    )
     from fewwords.use.rescore import tune as tune_weights
 
     form, lists = read_lists(sys.stdin if nbest == "-" else _lines(Path(nbest)), nbest)
     known = {path: read_reference(_lines(path), str(path)) for path in (reference, tune) if path is not None}
-    scores = score_lists(load_model(model), lists, end_mark=end_mark)
+    for path, said in known.items():
+        check_reference(lists, said, str(path))
     weights = Weights(acoustic_weight, lm_weight, word_bonus)
+    scores = score_lists(load_model(model), lists, end_mark=end_mark)
     if tune is not None:
-        weights = tune_weights(lists, scores, known[tune])
-        say(f"rescore: tuned: `lm_weight` {weights.lm:g}, `word_bonus` {weights.word_bonus:g}")
+        weights = tune_weights(lists, scores, known[tune], acoustic_weight)
+        end = "; the end of the grid, better ones may lie beyond" if is_at_the_end(weights) else ""
+        say(f"rescore: tuned: `lm_weight` {weights.lm:g}, `word_bonus` {weights.word_bonus:g}{end}")
     best, ordered = reorder(lists, scores, weights)
     for line in write_lists(best, ordered, "json" if json else form):
         print(line)

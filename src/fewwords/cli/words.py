@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from fewwords.cli.texts import ModelFolder, load_model, print_json, texts_or_stdin
+from fewwords.cli.texts import ModelFolder, answers, load_model, print_json
 from fewwords.errors import InputError
 from fewwords.models.shipped import find_model
 
@@ -66,8 +66,8 @@ def explain(
     else:
         explain_word, num_base = _codes_of_work(work, vocab_size, base_size)
     explanations = []
-    for word in texts_or_stdin(given, _INVITATION):
-        explanations.append(explain_word(word.strip()))
+    for _, explanation in answers(given, _INVITATION, explain_word):
+        explanations.append(explanation)
         if json:
             print_json(asdict(explanations[-1]))
         else:
@@ -117,8 +117,7 @@ def nearest(
       fewwords nearest work/models/lstm-z-w-v50000 --json < words.txt
     """
     loaded = load_model(model)
-    for word in texts_or_stdin(words, _INVITATION):
-        found = loaded.nearest(word.strip(), k)
+    for word, found in answers(words, _INVITATION, lambda word: loaded.nearest(word, k)):
         if json:
             print_json({"word": word, "nearest": [{"word": other, "cosine": cosine} for other, cosine in found]})
         else:

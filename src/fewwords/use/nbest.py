@@ -73,11 +73,11 @@ def write_lists(lists: Iterable[NBest], scores: Iterable[list[float]], form: For
             yield ""
         for hypothesis, score in zip(each.hypotheses, scored):
             if form == "srilm":
-                yield f"{hypothesis.acoustic:g} {score:.4f} {len(hypothesis.text.split())} {hypothesis.text}"
+                yield f"{hypothesis.acoustic:.15g} {score:.4f} {len(hypothesis.text.split())} {hypothesis.text}"
             elif form == "kaldi":
                 yield f"{hypothesis.name} {hypothesis.text}"
             else:
-                heard = {"score": hypothesis.acoustic} if hypothesis.acoustic else {}
+                heard = {} if hypothesis.name or hypothesis.facts else {"score": hypothesis.acoustic}
                 facts = {**heard, **hypothesis.facts, "utterance": each.utterance, "text": hypothesis.text}
                 yield to_json_text({**facts, "lm_score": round(score, 4)})
 

@@ -94,35 +94,42 @@ def _totals(each: NBest, scores: Sequence[float], weights: Weights) -> NDArray[n
 
 def count_errors(lists: Sequence[NBest], reference: Mapping[str, str]) -> Errors:
     """The word errors of the first hypotheses; raises InputError for an utterance without a reference."""
-    errors = words = 0
-    for each in lists:
-        said = _said(each, reference)
-        errors += word_errors(said, each.hypotheses[0].text.split())
-        words += len(said)
-    if not words:
-        raise InputError("the reference has no words; check the file")
-    return Errors(errors, words)
+    check_reference(lists, reference)
+    said = [reference[each.utterance].split() for each in lists]
+    errors = sum(word_errors(words, each.hypotheses[0].text.split()) for words, each in zip(said, lists))
+    return Errors(errors, sum(map(len, said)))
 
 
-def tune(lists: Sequence[NBest], scores: Sequence[Sequence[float]], reference: Mapping[str, str]) -> Weights:
-    """The weights of the grid with the fewest word errors; of equal ones, the smallest bonus and weight."""
+def tune(
+    lists: Sequence[NBest], scores: Sequence[Sequence[float]], reference: Mapping[str, str], acoustic: float = 1.0
+) -> Weights:
+    """The weights of the grid with the fewest word errors, beside an acoustic one; of equal ones, the smallest bonus and weight."""
+    check_reference(lists, reference)
     said = []
     for each in lists:
-        words = _said(each, reference)
+        words = reference[each.utterance].split()
         said.append(np.array([word_errors(words, hypothesis.text.split()) for hypothesis in each.hypotheses]))
 
     def num_errors(weights: Weights) -> int:
         totals = (_totals(each, scored, weights) for each, scored in zip(lists, scores))
         return int(sum(errors[int(total.argmax())] for errors, total in zip(said, totals)))
 
-    grid = [Weights(1.0, lm, bonus) for lm, bonus in product(LM_WEIGHTS, WORD_BONUSES)]
+    grid = [Weights(acoustic, lm, bonus) for lm, bonus in product(LM_WEIGHTS, WORD_BONUSES)]
     return min(grid, key=lambda weights: (num_errors(weights), abs(weights.word_bonus), weights.lm))
 
 
-def _said(each: NBest, reference: Mapping[str, str]) -> list[str]:
-    if each.utterance not in reference:
-        raise InputError(f"{each.utterance}: no such utterance in the reference; give the words that were said")
-    return reference[each.utterance].split()
+def check_reference(lists: Sequence[NBest], reference: Mapping[str, str], name: str = "the reference") -> None:
+    """Raise InputError unless the reference has the words of every list, and any words at all."""
+    for each in lists:
+        if each.utterance not in reference:
+            raise InputError(f"{name}: has no utterance {each.utterance}; give the words that were said in each")
+    if not any(reference[each.utterance].split() for each in lists):
+        raise InputError(f"{name}: has no words; check the file")
+
+
+def is_at_the_end(weights: Weights) -> bool:
+    """Whether tuned weights are at an end of the grid, so that better ones may lie beyond."""
+    return weights.lm == LM_WEIGHTS[-1] or abs(weights.word_bonus) == _BONUSES[-1]
 
 
 def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
