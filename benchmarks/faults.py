@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -122,6 +123,7 @@ def kill_all(
     if total["damaged"]:
         print(f"  damaged folders are in {failures}")
     print(json.dumps({name: total[name] for name in names}))
+    sys.exit(int(total["damaged"] > 0))
 
 
 def plan(undisturbed: list[Undisturbed], wanted: int | None, chance: random.Random) -> list[tuple[Undisturbed, Kill]]:

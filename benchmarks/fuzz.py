@@ -88,6 +88,7 @@ def run(
     if any(total[outcome] for outcome in FAILURES):
         print(f"  failures are in {failures}")
     print(json.dumps({"inputs": inputs, **{outcome: total[outcome] for outcome in OUTCOMES}}))
+    sys.exit(int(any(total[outcome] for outcome in FAILURES)))
 
 
 def write_failure(folder: Path, sample: Sample, seed: int, report: Report) -> None:

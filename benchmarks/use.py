@@ -3,9 +3,10 @@
 A text is typed word by word into the coded model (float32), the dense one, and the coded one packed in 8 and in 4 bits,
 in turns: after each word a suggestion, and after one letter of the next a completion. The floor is what no
 implementation can leave out, in plain numpy: the LSTM's step, one product over the base words, the sparse product of
-the codes, the best five. Load time and memory are those of fresh processes. All times are of the processor, which on one
-core is what a user waits on a quiet machine, and does not change with the work of others. Weights are random, and the
-codes and words made up, unless `--work` has codes for 50,000 words. Prints a card and, as its last line, one JSON object.
+the codes, the best five. Beside it, a step of the coded model's ONNX graph in onnxruntime. Load time and memory are those
+of fresh processes. All times are of the processor, which on one core is what a user waits on a quiet machine, and does not
+change with the work of others. Weights are random, and the codes and words made up, unless `--work` has codes for 50,000
+words. Prints a card and, as its last line, one JSON object.
 """
 
 import argparse
@@ -22,16 +23,18 @@ from typing import Any
 
 NUM_WORDS, BASE_SIZE, SIZE = 50_000, 8_000, 200
 KINDS = ("coded", "dense", "int8", "int4")
+COMPLETIONS = {"complete": "coded", "dense_complete": "dense"}
 ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def make_models(folder: Path, work: Path | None) -> dict[str, Path]:
-    """The folders of a coded and a dense model, and the packed files of the coded one."""
+    """The folders of a coded and a dense model, and the packed files and the ONNX graph of the coded one."""
     import numpy as np
     import torch
 
     from evaluation import find_codes, made_up_codes
     from fewwords.codes.sparse_codes import SparseCodes
+    from fewwords.export.onnx_folder import export_onnx
     from fewwords.models.neural.folder import save_neural
     from fewwords.models.neural.language_model import LanguageModel
     from fewwords.models.neural.model import NeuralModel
@@ -49,12 +52,15 @@ def make_models(folder: Path, work: Path | None) -> dict[str, Path]:
         words = list(dict.fromkeys(bytes(row.tolist()).decode() for row in letters))[: NUM_WORDS - len(SPECIAL_WORDS)]
         vocabulary = Vocabulary([*SPECIAL_WORDS, *words], np.ones(NUM_WORDS, np.int64))
     torch.manual_seed(1)
-    paths = {}
+    paths, models = {}, {}
     for kind, variant in (("coded", "lstm-z-w"), ("dense", "lstm-z")):
         settings = settings_of(variant, embedding_size=SIZE, hidden_size=SIZE)
         used = codes if settings.is_coded else None
         paths[kind] = folder / kind
-        save_neural(paths[kind], NeuralModel(LanguageModel(settings, NUM_WORDS, used), vocabulary, used), "")
+        models[kind] = NeuralModel(LanguageModel(settings, NUM_WORDS, used), vocabulary, used)
+        save_neural(paths[kind], models[kind], "")
+    export_onnx(models["coded"], folder / "onnx")
+    paths["onnx"] = folder / "onnx" / "step.onnx"
     for bits in (8, 4):
         paths[f"int{bits}"] = pack(paths["coded"], folder / f"{bits}.few", bits=bits).path
     return paths
@@ -88,11 +94,12 @@ def floor(path: Path) -> Callable[[], Any]:
 def run_speed(paths: dict[str, Path], num_typed: int) -> dict[str, float]:
     """Latencies in milliseconds, all kinds in turns."""
     import fewwords
+    from export import onnx_step
 
-    models = {kind: fewwords.load(path) for kind, path in paths.items()}
-    plain_step = floor(paths["coded"])
+    models = {kind: fewwords.load(paths[kind]) for kind in KINDS}
+    plain_step, graph_step = floor(paths["coded"]), onnx_step(paths["onnx"], {})
     words = [models["coded"].vocabulary.words[100 + 37 * place] for place in range(num_typed)]
-    times: dict[str, list[float]] = {kind: [] for kind in (*KINDS, "complete", "floor")}
+    times: dict[str, list[float]] = {kind: [] for kind in (*KINDS, *COMPLETIONS, "floor", "onnx")}
 
     def measure(kind: str, function: Callable[[], Any]) -> None:
         start = time.process_time()
@@ -103,13 +110,15 @@ def run_speed(paths: dict[str, Path], num_typed: int) -> dict[str, float]:
         text = " ".join(words[count - count % 20 : count]) + " "
         for kind, model in models.items():
             measure(kind, lambda model=model, text=text: model.suggest(text))
-        measure("complete", lambda text=text, count=count: models["coded"].suggest(text + words[count][0]))
+        for name, kind in COMPLETIONS.items():
+            measure(name, lambda kind=kind, text=text, count=count: models[kind].suggest(text + words[count][0]))
         measure("floor", plain_step)
+        measure("onnx", lambda count=count: graph_step(100 + 37 * count))
     sentences = [" ".join(words[place : place + 20]) for place in range(60)]
     start = time.process_time()
     models["coded"].score_all(sentences)
     found = {f"{kind}_p50": statistics.median(each) for kind, each in times.items()}
-    found["coded_p99"] = statistics.quantiles(times["coded"], n=100)[98]
+    found |= {f"{kind}_p99": statistics.quantiles(times[kind], n=100)[98] for kind in ("coded", "dense", *COMPLETIONS)}
     return {**found, "sentences_per_second": len(sentences) / (time.process_time() - start)}
 
 
@@ -160,10 +169,14 @@ def main() -> None:
         "suggest_p50_ms": speed["coded_p50"],
         "suggest_p99_ms": speed["coded_p99"],
         "complete_p50_ms": speed["complete_p50"],
+        "complete_p99_ms": speed["complete_p99"],
         "floor_ms": speed["floor_p50"],
         "dense_p50_ms": speed["dense_p50"],
+        "dense_p99_ms": speed["dense_p99"],
+        "dense_complete_p50_ms": speed["dense_complete_p50"],
         "int8_p50_ms": speed["int8_p50"],
         "int4_p50_ms": speed["int4_p50"],
+        "onnx_p50_ms": speed["onnx_p50"],
         "sentences_per_second": speed["sentences_per_second"],
         "load_ms": medians["coded"]["load_ms"],
         "rss_mib": medians["coded"]["rss_mib"],
@@ -177,6 +190,7 @@ def main() -> None:
             f"  {name:16} {speed[f'{kind}_p50']:7.2f} ms, {speed[f'{kind}_p50'] / speed['floor_p50']:.2f} times the floor"
         )
     print(f"  {'dense, float32':16} {speed['dense_p50']:7.2f} ms; floor {speed['floor_p50']:.2f} ms")
+    print(f"  {'ONNX, float32':16} {speed['onnx_p50']:7.2f} ms, a step that gives ln p of all words")
     for kind, run in medians.items():
         print(f"  {kind:16} loads in {run['load_ms']:7.1f} ms, {run['rss_mib']:.0f} MiB resident")
     print(json.dumps({name: round(value, 3) for name, value in figures.items()}))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
+from fewwords.store.files import atomic_write
 from fewwords.vocabulary import Vocabulary
 
 # In a plot: width of a letter and gap to the stem as shares of its width, height of a line as a share of its height.
@@ -84,7 +85,8 @@ def plot_codes(explanations: Sequence[Explanation], num_base: int, path: Path) -
     figure.supxlabel(f"rank of the base word (1 to {num_base:,})", fontsize=10)
     figure.supylabel("weight", fontsize=10)
     try:
-        figure.savefig(path, dpi=150)
+        with atomic_write(path) as file:
+            figure.savefig(file, dpi=150, format=path.suffix.removeprefix("."))
     except ValueError as error:
         raise InputError(f"{path}: {error}; choose a name that ends in .png, .svg or .pdf") from None
 
