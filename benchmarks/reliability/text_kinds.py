@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import lzma
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import partial
@@ -58,7 +59,9 @@ _TEXTS: dict[str, Callable[[], bytes]] = {
     "txt": lambda: samples.make_text(12).encode(),
     "gz": lambda: gzip.compress(samples.make_text(12).encode(), mtime=0),
     "bz2": lambda: bz2.compress(samples.make_text(12).encode()),
+    "xz": lambda: lzma.compress(samples.make_text(12).encode()),
     "zst": lambda: _zstandard(samples.make_text(12).encode()),
+    "doc": lambda: f'<doc id="1" url="u" title="Cats">\nCats\n\n{samples.make_text(12)}\n</doc>\n'.encode(),
     "xml": _WIKI.encode,
     "xml.bz2": lambda: bz2.compress(_WIKI.encode()),
     "jsonl": lambda: b'{"title": "Cats", "text": "The old man saw a dog. Mary liked the cat."}\n' * 3,

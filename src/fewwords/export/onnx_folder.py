@@ -9,7 +9,7 @@ from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.models.packed.model import PackedModel
 from fewwords.progress import say
-from fewwords.store.folders import merged_folder
+from fewwords.store.folders import is_unfinished, merged_folder
 
 _FILES = ("step.onnx", "sentence.onnx", "words.txt")
 _MOST_BYTES = 2**31 - 1  # of a protobuf message
@@ -38,7 +38,7 @@ def export_onnx(
     if bits // 8 * found.num_numbers > _MOST_BYTES:
         raise InputError(f"{found.variant}: more than the 2 GB of an ONNX file; choose `bits` 8 or a smaller model")
     there = [folder / name for name in _FILES if (folder / name).exists()]
-    if folder.is_file() or (there and not force):
+    if folder.is_file() or (there and not force and not is_unfinished(folder)):
         raise InputError(f"{(there or [folder])[0]}: is there already; choose another `output`, or use `force`")
     with merged_folder(folder, "words.txt") as building:
         for name, make in (("step.onnx", step_graph), ("sentence.onnx", sentence_graph)):

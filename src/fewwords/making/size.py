@@ -16,7 +16,7 @@ from fewwords.vocabulary import NUM_SPECIAL
 
 SPARE = 0.02  # of the size, for what the arithmetic does not know
 _BYTES_PER_WORD = 4.2  # letters and rank: 3.9 among 50,000 words of enwiki
-_HEADER = 5_000
+_HEADER = 8_000  # the card and what the model was made from are most of it
 _SCALE_BITS = 6
 
 
