@@ -79,13 +79,13 @@ def floor(path: Path) -> Callable[[], Any]:
     bias = weights["lstm.bias_ih_l0"] + weights["lstm.bias_hh_l0"]
     base = network.output.rows(np.arange(codes.num_base))
     indices = codes.indices.astype(np.intp)
-    state = np.zeros(SIZE, np.float32)
+    state, ones = np.zeros(SIZE, np.float32), np.ones(indices.shape[1], np.float32)
 
     def step() -> Any:
         enter, forget, new, leave = np.split(joined @ np.concatenate([base[5], state]) + bias, 4)
         c = state / (1 + np.exp(-forget)) + np.tanh(new) / (1 + np.exp(-enter))
         scores = base @ (np.tanh(c) / (1 + np.exp(-leave)))
-        rare = np.einsum("wk,wk->w", scores.take(indices), codes.values)
+        rare = (scores.take(indices) * codes.values) @ ones
         return np.argpartition(-(np.concatenate([scores, rare]) + network.bias), 5)[:5]
 
     return step

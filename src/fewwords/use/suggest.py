@@ -34,8 +34,8 @@ class Suggestion:
 def top_words(log_probs: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """The k most probable of some ids, the best first; equal ones by rank."""
     if k < len(ids):
-        lost = -log_probs[ids]
-        ids = ids[lost <= np.partition(lost, k - 1)[k - 1]]
+        among = log_probs.take(ids)
+        ids = ids[np.flatnonzero(among >= np.partition(among, len(ids) - k)[len(ids) - k])]
     best: NDArray[np.int64] = ids[np.lexsort((ids, -log_probs[ids]))][:k]
     return best
 

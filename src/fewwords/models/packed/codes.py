@@ -69,15 +69,16 @@ class CodeRows:
         num_contexts, longest = scores.shape[1], self.indices.shape[1]
         step = max(1, BLOCK_VALUES // (num_contexts * longest)) if num_contexts > 1 else max(1, len(self.indices))
         gathered = np.empty((step, longest, num_contexts), np.float32)
-        combined = np.empty((step, num_contexts), np.float32)
+        combined, ones = np.empty((step, num_contexts), np.float32), np.ones(longest, np.float32)
         for first in range(0, len(self.indices), step):
             indices, values = self.indices[first : first + step], self.values[first : first + step]
             part, found = gathered[: len(indices)], combined[: len(indices)]
             scores.take(indices, axis=0, out=part, mode="clip")  # the other modes make a copy first
             if num_contexts > 1:
                 np.matmul(values[:, None], part, out=found[:, None])
-            else:
-                np.einsum("wk,wk->w", values, part[:, :, 0], out=found[:, 0])
+            else:  # half the time of a sum of products in one call
+                products = np.multiply(values, part[:, :, 0], out=part[:, :, 0])
+                np.dot(products, ones, out=found[:, 0])
             yield self.num_base + first, found
 
 
