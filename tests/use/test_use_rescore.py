@@ -121,6 +121,7 @@ def test_scores_keep_their_digits() -> None:
         ("-1 -2 3 a\n-1 -2\n", "line 2: expected 'ascore"),
         ("-1 -2 3 a\nnan -2 3 a\n", "line 2: expected 'ascore"),
         ("u-1 a\nno number\n", "line 2: expected 'utterance-1"),
+        ("u-1 a\nv-1 a\nu-2 a\n", "line 3: u was there before; give the hypotheses of an utterance one after another"),
         ('{"text": "a"}\n{"text": 1}\n', 'line 2: has no "text"'),
         ('{"text": "a", "score": NaN}\n', "not finite"),
         ('{"text": "a"\n', "not valid JSON"),
@@ -130,6 +131,32 @@ def test_broken_lists_are_named(text: str, told: str) -> None:
     with pytest.raises(InputError, match=told) as failure:
         read_lists(io.StringIO(text), "lists.txt")
     assert str(failure.value).startswith("lists.txt: ")
+
+
+@pytest.mark.parametrize("lists", [SRILM, KALDI])
+def test_lists_come_one_by_one(
+    folder: Path,
+    command: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    lists: str,
+) -> None:
+    seen: list[int] = []
+
+    class Lines(io.StringIO):
+        def __next__(self) -> str:
+            seen.append(len(capsys.readouterr().out.split("\n")) - 1)
+            return super().__next__()
+
+    monkeypatch.setattr("sys.stdin", Lines(lists))
+    command("rescore", folder, "-")
+    assert sum(seen[:3]) == 0  # the first list is complete when the next begins
+    assert sum(seen) == 2  # before the end of the input
+    (tmp_path / "lists").write_text(lists)
+    written = command("rescore", folder, tmp_path / "lists").out
+    before, after = (read_lists(io.StringIO(text), "a list")[1] for text in (lists, written))
+    assert [len(each.hypotheses) for each in after] == [len(each.hypotheses) for each in before]
 
 
 def test_the_command(folder: Path, command: Callable[..., Any], tmp_path: Path) -> None:

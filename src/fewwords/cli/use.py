@@ -144,7 +144,7 @@ def rescore(
       fewwords rescore work/models/lstm-z-w-v50000 test.jsonl --lm-weight 8 --end-mark . --reference test.ref
     """
     from fewwords.progress import say
-    from fewwords.use.nbest import read_lists, write_lists
+    from fewwords.use.nbest import each_list, read_lists, write_lists
     from fewwords.use.rescore import (
         Weights,
         check_reference,
@@ -156,11 +156,22 @@ def rescore(
     )
     from fewwords.use.rescore import tune as tune_weights
 
-    form, lists = read_lists(sys.stdin if nbest == "-" else _lines(Path(nbest)), nbest)
+    lines = sys.stdin if nbest == "-" else _lines(Path(nbest))
     known = {path: read_reference(_lines(path), str(path)) for path in (reference, tune) if path is not None}
+    weights = Weights(acoustic_weight, lm_weight, word_bonus)
+    if not known:  # each list as it comes
+        loaded = load_model(model)
+        for number, (form, each) in enumerate(each_list(lines, nbest)):
+            if number and form == "srilm" and not json:
+                print()
+            for line in write_lists(
+                *reorder([each], score_lists(loaded, [each], end_mark=end_mark), weights), "json" if json else form
+            ):
+                print(line, flush=True)
+        return
+    form, lists = read_lists(lines, nbest)
     for path, said in known.items():
         check_reference(lists, said, str(path))
-    weights = Weights(acoustic_weight, lm_weight, word_bonus)
     scores = score_lists(load_model(model), lists, end_mark=end_mark)
     if tune is not None:
         weights = tune_weights(lists, scores, known[tune], acoustic_weight)

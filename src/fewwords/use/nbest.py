@@ -38,14 +38,21 @@ class NBest:
 
 def read_lists(lines: Iterable[str], name: str) -> tuple[Form, list[NBest]]:
     """All lists of a file, and their form; raises InputError naming the line that is of another form."""
+    found = list(each_list(lines, name))
+    return found[0][0], [each for _, each in found]
+
+
+def each_list(lines: Iterable[str], name: str) -> Iterator[tuple[Form, NBest]]:
+    """The lists one by one, each as soon as the next begins, with their form; otherwise as `read_lists`."""
     form: Form | None = None
-    lists: dict[str, list[Hypothesis]] = {}
+    known: set[str] = set()
+    utterance, hypotheses = "", list[Hypothesis]()
     block = 1
     scored = False
     for number, line in enumerate(lines, 1):
         line = line.strip()
         if not line:
-            block += bool(lists)
+            block += bool(known)
             continue
         form = form or _form_of(line)
         if form is None:
@@ -53,17 +60,26 @@ def read_lists(lines: Iterable[str], name: str) -> tuple[Form, list[NBest]]:
                 f"{name}: line {number} is no hypothesis; expected 'ascore lscore nwords words', 'utterance-1 words' or JSON"
             )
         place = f"{name}: line {number}"
-        utterance, hypothesis = _READERS[form](line, place, str(block))
+        of_utterance, hypothesis = _READERS[form](line, place, str(block))
         has_score = "score" in hypothesis.facts
-        if lists and form == "json" and has_score != scored:
+        if known and form == "json" and has_score != scored:
             raise InputError(
                 f'{place}: has {"a" if has_score else "no"} "score", other than the line before; give all or none'
             )
         scored = has_score
-        lists.setdefault(utterance, []).append(hypothesis)
+        if not known or of_utterance != utterance:
+            if of_utterance in known:
+                raise InputError(
+                    f"{place}: {of_utterance} was there before; give the hypotheses of an utterance one after another"
+                )
+            if hypotheses:
+                yield form, NBest(utterance, tuple(hypotheses))
+            known.add(of_utterance)
+            utterance, hypotheses = of_utterance, []
+        hypotheses.append(hypothesis)
     if form is None:
         raise InputError(f"{name}: no hypotheses at all; check that this is an n-best list")
-    return form, [NBest(utterance, tuple(found)) for utterance, found in lists.items()]
+    yield form, NBest(utterance, tuple(hypotheses))
 
 
 def write_lists(lists: Iterable[NBest], scores: Iterable[list[float]], form: Form) -> Iterator[str]:
