@@ -4,6 +4,8 @@ import random
 
 from reliability.hostile import NUMBERS, SPELLINGS, WORDS
 
+_LONGEST_REPETITION = 1 << 21
+
 
 def mutate_bytes(content: bytes, chance: random.Random) -> bytes:
     """Bits flipped, bytes replaced, a stretch cut, inserted, copied, moved or overwritten, the end cut off."""
@@ -59,13 +61,13 @@ def mutate_lines(content: bytes, chance: random.Random) -> bytes:
     elif change == "join":
         lines[place : place + 2] = [b" ".join(lines[place : place + 2])]
     elif change == "repeat":
-        lines[place:place] = [lines[place]] * 1000
+        lines[place:place] = [lines[place]] * _times(lines[place], 1000)
     elif change == "blank":
         lines[place:place] = [chance.choice((b"", b" ", b"\t", b"\r", b"\0"))] * chance.choice((1, 2, 100))
     elif change == "ends":
         return content.replace(b"\n", chance.choice((b"\r\n", b"\r", b"\n\n", b" ", "\u2028".encode())))
     elif change == "long":
-        lines[place] *= 2000
+        lines[place] *= _times(lines[place], 2000)
     elif change == "digit":
         digits = [number for number, byte in enumerate(content) if 48 <= byte <= 57] or [len(content)]
         spot = chance.choice(digits)
@@ -73,6 +75,11 @@ def mutate_lines(content: bytes, chance: random.Random) -> bytes:
     else:
         lines[place] = _change_field(lines[place], chance)
     return b"\n".join(lines)
+
+
+def _times(line: bytes, number: int) -> int:
+    """How often a line is repeated: not so often that the program which damages files needs the memory of its reader."""
+    return min(number, 1 + _LONGEST_REPETITION // max(1, len(line)))
 
 
 def _change_field(line: bytes, chance: random.Random) -> bytes:
