@@ -33,7 +33,7 @@ def test_the_arithmetic_is_that_of_packed_files(shape: Shape, tmp_path: Path) ->
     letters = random.choice(list("etaoinshrd"), (shape.vocabulary_size * 2, 7))
     words = [*SPECIAL_WORDS, *dict.fromkeys("".join(each) for each in letters)][: shape.vocabulary_size]
     model = NeuralModel(network, Vocabulary(words, np.ones(len(words), np.int64)), codes)
-    save_neural(tmp_path / "model", model, "")
+    save_neural(tmp_path / "model", model, "a card of the usual length " * 110)
     assert pack(tmp_path / "model", tmp_path / "model.few", bits=4).num_bytes == pytest.approx(
         packed_bytes(shape), rel=0.08
     )
