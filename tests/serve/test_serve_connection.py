@@ -90,14 +90,19 @@ async def read_answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, obje
     return int(head.split()[1]), json.loads(await soon(reader.readexactly(length)))
 
 
+async def answered_before(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_second: bool) -> None:
+    """For a connection that is to be used a second time: a request, and its answer."""
+    if is_second:
+        writer.write(HEALTH)
+        assert (await read_answer(reader))[0] == 200
+
+
 @pytest.mark.parametrize("is_second", [False, True])
 def test_a_connection_without_a_request_is_closed(coded: TextModel, is_second: bool) -> None:
     async def check(clock: Clock) -> None:
         async with listening(coded) as (connect, state):
             reader, writer = await connect()
-            if is_second:
-                writer.write(HEALTH)
-                assert (await read_answer(reader))[0] == 200
+            await answered_before(reader, writer, is_second)
             await until(lambda: state.connections)
             clock.ahead += 1001
             assert await soon(reader.read()) == b""
@@ -110,9 +115,7 @@ def test_a_head_that_comes_in_drops_is_not_waited_for(coded: TextModel, is_secon
     async def check(clock: Clock) -> None:
         async with listening(coded) as (connect, state):
             reader, writer = await connect()
-            if is_second:
-                writer.write(HEALTH)
-                assert (await read_answer(reader))[0] == 200
+            await answered_before(reader, writer, is_second)
             writer.write(HEALTH[:-2])
             for number in range(9):
                 line = f"drop: {number}\r\n".encode()
