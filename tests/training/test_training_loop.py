@@ -21,6 +21,8 @@ from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.models.load import load
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.variants import settings_of
+from fewwords.models.packed.in_pytorch import in_pytorch
+from fewwords.packing.pack import pack
 from fewwords.training import run as run_file
 from fewwords.training.checkpoint import find_checkpoint, read_checkpoint
 from fewwords.training.held_out import HeldOut
@@ -158,6 +160,8 @@ def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch,
 SCRIPT = """
 import json, pathlib, sys
 from fewwords.models.neural.variants import settings_of
+from fewwords.models.packed.in_pytorch import in_pytorch
+from fewwords.packing.pack import pack
 from fewwords.training.settings import TrainingSettings
 from fewwords.training.loop import train_neural as train
 work, output, model, settings = sys.argv[1:]
@@ -336,7 +340,7 @@ def test_no_step_does_work_that_grows_with_the_vocabulary(work, quick, variant):
 def test_a_run_starts_from_the_weights_of_a_model(run, work, tmp_path, quick):
     settings = settings_of("lstm-z", **SMALL)
     run("first", "lstm-z")
-    again = {"vocabulary_size": 23, "start_folder": tmp_path / "first", "output": tmp_path / "again"}
+    again = {"vocabulary_size": 23, "start": tmp_path / "first", "output": tmp_path / "again"}
     train(work, settings, quick(learning_rate=1e-12), **again)
     first, second = (load(tmp_path / name).network.state_dict() for name in ("first", "again"))
     for name, tensor in first.items():
@@ -345,3 +349,36 @@ def test_a_run_starts_from_the_weights_of_a_model(run, work, tmp_path, quick):
         train(
             work, settings_of("lstm-z", **{**SMALL, "tied": True}), quick(), **{**again, "output": tmp_path / "other"}
         )
+
+
+def test_a_run_starts_from_a_packed_file_with_its_codes(run, work, tmp_path, quick):
+    run("first", "lstm-z-w")
+    packed = tmp_path / "first.few"
+    pack(tmp_path / "first", packed, bits=8)
+    settings = settings_of("lstm-z-w", **SMALL)
+    again = {"vocabulary_size": 23, "base_size": 12, "start": packed, "output": tmp_path / "again"}
+    summary = train(work, settings, quick(learning_rate=1e-12), **again)
+    before, after = load(packed), load(tmp_path / "again")
+    for name, weight in in_pytorch(before).network.state_dict().items():
+        if not name.startswith("normaliser"):  # which no packed file has
+            torch.testing.assert_close(after.network.state_dict()[name], weight, rtol=1e-5, atol=1e-8)
+    np.testing.assert_array_equal(after.codes.indices, before.codes.indices)
+    np.testing.assert_array_equal(after.codes.values, before.codes.values)
+    assert after.trained_words == before.trained_words + summary.words
+    with pytest.raises(InputError, match="has 12 base words; give `base_size` 12"):
+        train(work, settings, quick(), **{**again, "base_size": 10, "output": tmp_path / "other"})
+
+
+def test_skipped_words_are_those_that_an_earlier_run_has_read(run, work):
+    part = TokenCorpus.open(work).part("train", 23)
+    head, tail = part.head(100), part.tail(100)
+    assert head.num_words <= 100 < head.num_words + len(part.sentence(head.num_sentences))
+    both = [*head.sentences(), *tail.sentences()]
+    assert [each.tolist() for each in both] == [each.tolist() for each in part.sentences()]
+    assert tail.lengths.tolist() == [len(each) for each in tail.sentences()]
+    read = np.concatenate([batch.ids.ravel() for batch in itertools.islice(tail.batches(20), 40)])
+    assert set(read) <= {int(id) for each in tail.sentences() for id in each}
+    summary = run("rest", "lstm-z", skip_words=100)
+    assert summary.words <= tail.num_words + 2 * 64
+    with pytest.raises(InputError, match=rf"has {part.num_words:,} words, and `skip_words` 9,999,999 leaves none"):
+        run("none", "lstm-z", skip_words=9_999_999)

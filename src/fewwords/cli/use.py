@@ -222,7 +222,7 @@ def info(
         "predicts_end": found.predicts_end,
         "lower_case": found.rules.lower_case,
         "numbers_in_text": found.rules.numbers,
-        "trained_words": result.get("words"),
+        "trained_words": found.trained_words,
         "dev_perplexity": perplexity,
         **_packed_facts(found),
     }

@@ -66,6 +66,16 @@ class Part:
         num_sentences = max(1, int(np.searchsorted(self.file.offsets, max_words, side="right")) - 1)
         return Part(self.name, self.file.head(num_sentences), self.vocabulary_size)
 
+    def tail(self, skip_words: int) -> "Part":
+        """What `head(skip_words)` leaves out; all for 0. Raises InputError when nothing is left."""
+        if skip_words < 1:
+            return self
+        if skip_words >= self.num_words:
+            raise InputError(
+                f"the part {self.name} has {self.num_words:,} words, and `skip_words` {skip_words:,} leaves none; skip fewer"
+            )
+        return Part(self.name, self.file.tail(self.head(skip_words).num_sentences), self.vocabulary_size)
+
     def tokens(self, start: int, stop: int) -> NDArray[np.int64]:
         """The ids of the running words `start` to `stop`."""
         tokens = np.asarray(self.file.tokens[start:stop], dtype=np.int64)

@@ -108,6 +108,14 @@ class TokenFile:
         head.tokens = self.tokens[: int(head.offsets[-1])]
         return head
 
+    def tail(self, num_sentences: int) -> "TokenFile":
+        """All but the first sentences, sharing the memory map."""
+        tail = copy(self)
+        first = int(self.offsets[num_sentences])
+        tail.offsets = self.offsets[num_sentences:] - first
+        tail.tokens = self.tokens[first:]
+        return tail
+
     @property
     def num_words(self) -> int:
         """Running words."""

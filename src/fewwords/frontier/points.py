@@ -82,7 +82,7 @@ class Measure:
             mb=num_bytes / 1e6,
             ppl=test,
             dev_ppl=dev,
-            train_words=int(model.made_from["result"]["words"]),
+            train_words=model.trained_words or 0,
             ours=self.ours,
             run=self.run,
         )

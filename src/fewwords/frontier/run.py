@@ -6,7 +6,7 @@ sizes can share a folder.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -89,12 +89,9 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
     folder = _model_folder(work, run.name)
     if not (folder / "model.json").exists():
         start = None if run.start is None else _start_folder(work, run)
-        train_cell(work, run.cell, folder, base_size=run.base_size, threads=threads, start_folder=start)
+        train_cell(work, run.cell, folder, base_size=run.base_size, threads=threads, start=start)
     measure = Measure(work, run.method, run.ours, run.name, test_words)
     points = points_of(folder, measure, after_training=run.after_training, is_rounded=run.is_rounded)
-    if run.start is not None:
-        before = int(load(_model_folder(work, run.start)).made_from["result"]["words"])
-        points = [replace(point, train_words=before + point.train_words) for point in points]
     path = points_path(work, run)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"format": FORMAT, "test_words": test_words, "points": [point.to_json() for point in points]})

@@ -56,6 +56,13 @@ class Model(ABC):
         return len(self.vocabulary)
 
     @property
+    def trained_words(self) -> int | None:
+        """Running words that it was trained on, and the models that it started from; None where that is not known."""
+        result = self.made_from.get("result") or {}
+        words, before = result.get("words"), result.get("words_before", 0)
+        return words + before if type(words) is type(before) is int else None
+
+    @property
     def memory(self) -> "Memory | None":
         """The numbers by part, if the model has the parts of figure 1."""
         return None

@@ -81,9 +81,9 @@ def train_cell(
     *,
     base_size: int,
     threads: int | None = None,
-    start_folder: Path | None = None,
+    start: Path | None = None,
 ) -> None:
-    """Train the model of a cell, from its checkpoint if it has one, or from the weights in `start_folder`."""
+    """Train the model of a cell, from its checkpoint if it has one, or from the weights of the model `start`."""
     order = order_of(cell.variant)
     if order is not None:
         train_kneser_ney(work, order, vocabulary_size=cell.vocabulary_size, words=cell.words, output=folder)
@@ -97,7 +97,7 @@ def train_cell(
             vocabulary_size=cell.vocabulary_size,
             base_size=base_size,
             codes_file=codes_file(work, cell, base_size),
-            start_folder=start_folder,
+            start=start,
             output=folder,
             tune_lr=cell.tune_rate,
             resume=True,

@@ -42,7 +42,7 @@ def model_card(
         if summary.diverged is None
         else f"- The training diverged: {summary.diverged}. The weights are those before.\n"
     )
-    training = f"""- Text: {text}; {summary.words:,} running words, the best weights on dev kept.
+    training = f"""- Text: {text}; {summary.words + summary.words_before:,} running words, the best weights on dev kept.
 - Loss {settings.loss}, normaliser {model_settings.normaliser}, Adam at {summary.learning_rate:g} ({settings.schedule}), batches of
   {settings.batch_words:,} words, seed {settings.seed}. `model.json` has all settings, `training.jsonl` the course of the training.
 {told}- Dev perplexity {summary.dev_perplexity:.2f}, over the whole dev part, normalised explicitly over all words, `<unk>`

@@ -57,7 +57,7 @@ def train_neural(
     vocabulary_size: int,
     base_size: int = 8_000,
     codes_file: Path | None = None,
-    start_folder: Path | None = None,
+    start: Path | None = None,
     output: Path | None = None,
     tune_lr: bool = False,
     resume: bool = False,
@@ -66,7 +66,7 @@ def train_neural(
     """Train a model on the corpus of a work folder and write its folder.
 
     `base_size` counts base words without the special words; `codes_file` replaces the codes of the work folder, and
-    `start_folder` is a model of the same settings to start from, with its codes in any case. With
+    `start` is a model of the same settings, a folder or a packed file, to go on from with its codes. With
     `tune_lr` the rate is first chosen by short runs. `resume` continues from the checkpoint, if there is one; `force`
     replaces what is there. Raises InputError for anything that cannot work before training starts, DivergedError, after
     writing the last good weights, for a run that diverged, and, on Ctrl-C, KeyboardInterrupt after a checkpoint.
@@ -74,17 +74,17 @@ def train_neural(
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
     settings = choose_start(work, model_settings, settings, vocabulary_size)
-    start = None if start_folder is None else load_start(start_folder, model_settings)
-    if start_folder is not None and model_settings.is_coded:
-        codes_file = start_folder / "codes.safetensors"  # which may have been tuned
+    started = None if start is None else load_start(start, model_settings)
     materials = gather_materials(
-        work, model_settings, settings, vocabulary_size=vocabulary_size, base_size=base_size, codes_file=codes_file
+        work,
+        model_settings,
+        settings,
+        vocabulary_size=vocabulary_size,
+        base_size=base_size,
+        codes_file=codes_file,
+        start=started,
     )
-    if start is not None and start.vocabulary.fingerprint != materials.vocabulary.fingerprint:
-        raise InputError(
-            f"{start_folder}: its words are not those of {work}; name a model of this vocabulary to start from"
-        )
-    job = _Job(folder, model_settings, settings, materials, start_folder, start)
+    job = _Job(folder, model_settings, settings, materials, start, started)
     code_values = 0 if materials.codes is None else len(materials.codes.values)
     check_memory(
         needed_bytes(model_settings, settings, vocabulary_size, base_size + NUM_SPECIAL, code_values), settings.loss
@@ -103,7 +103,7 @@ class _Job:
     model_settings: ModelSettings
     settings: TrainingSettings
     materials: Materials
-    start_folder: Path | None
+    start_path: Path | None
     start: NeuralModel | None
 
     def do(self, group: Group, *, tune_lr: bool) -> TrainingSummary:
@@ -145,7 +145,7 @@ class _Job:
 
     def check_parts(self) -> None:
         """Raise InputError if there is nothing to train or evaluate on."""
-        train = self._part("train")
+        train = self._part("train").tail(self.settings.skip_words)
         self._part("dev")
         if self.settings.words is not None and self.settings.words > train.num_words:
             say(f"the training part has only {train.num_words:,} words; all are used, and `epochs` gives more passes")
@@ -163,12 +163,16 @@ class _Job:
         return part
 
     def _make_trainer(self, group: Group, settings: TrainingSettings) -> Trainer:
-        part = self._part("train").head(settings.words)
+        part = self._text(settings)
         model = start_model(self.materials, self.model_settings, settings)
         if self.start is not None:
             load_weights(model, dict(self.start.network.named_parameters()))
         objective = make_objective(settings, self.model_settings, self.materials.vocabulary)
         return Trainer(model, objective, part, settings, settings.budget(part.num_words), group)
+
+    def _text(self, settings: TrainingSettings) -> Part:
+        """The words to train on."""
+        return self._part("train").tail(settings.skip_words).head(settings.words)
 
     def _tune(self, group: Group) -> list[Trial]:
         return try_rates(
@@ -176,7 +180,7 @@ class _Job:
             self.materials.vocabulary,
             self._dev,
             self.settings,
-            words=trial_words(self.settings.budget(self._part("train").head(self.settings.words).num_words)),
+            words=trial_words(self.settings.budget(self._text(self.settings).num_words)),
             folder=self.folder,
             about=self._about(self.settings),
         )
@@ -186,7 +190,8 @@ class _Job:
         codes = self.materials.codes
         arrays = () if codes is None else (codes.offsets, codes.indices, codes.values)
         digest = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
-        start = {} if self.start_folder is None else {"start": sha256_of(self.start_folder / "model.json")}
+        path = self.start_path
+        start = {} if path is None else {"start": sha256_of(path / "model.json" if path.is_dir() else path)}
         return {
             **start,
             "model": self.model_settings.to_json(),
@@ -229,6 +234,7 @@ class _Job:
             gap_std=held_out.gap_std,
             seconds=state.seconds,
             words_per_second=state.words / max(state.training_seconds, 1e-9),
+            words_before=0 if self.start is None else self.start.trained_words or 0,
             diverged=fault,
             trials=tuple(trials),
         )

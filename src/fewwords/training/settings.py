@@ -34,8 +34,8 @@ _BUDGET, _OPTIMISER, _LOSS, _STARTS, _RUN = "Budget", "Optimiser", "Loss", "Star
 class TrainingSettings:
     """Settings of a training run; raises InputError for values that cannot be used.
 
-    The text is the first `words` running words of the training part (default: all); the budget is `epochs` passes over
-    it (default: one). `num_noise` None takes the loss's default, and about `noise_group` words share their
+    The text is the first `words` running words of the training part (default: all) after the first `skip_words`, which an
+    earlier run may have read; the budget is `epochs` passes over it (default: one). `num_noise` None takes the loss's default, and about `noise_group` words share their
     noise words: 0 means the whole batch, None means 256 with the loss nce. `embedding_start` None starts from the
     word vectors where the work folder has some that fit, and at random elsewhere; "fitted" takes the leading directions of
     longer vectors, and random values after shorter ones. `eval_every` None is a twentieth of
@@ -47,6 +47,7 @@ class TrainingSettings:
     """
 
     words: Annotated[int | None, Option("The first running words to train on.", _BUDGET, default="all")] = None
+    skip_words: Annotated[int, Option("Running words to leave out before them.", _BUDGET)] = 0
     epochs: Annotated[float | None, Option("Passes over them.", _BUDGET, default="1")] = None
     batch_words: Annotated[int, Option("Words of a batch; the paper: 256.", _OPTIMISER)] = 2048
     learning_rate: Annotated[float, Option("Adam's rate at the start.", _OPTIMISER)] = 0.008
@@ -98,7 +99,7 @@ class TrainingSettings:
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise InputError(f"`{name}` {value}: give a number greater than 0")
-        for name in ("clip", "divergence", "noise_power", "noise_group", "seed"):
+        for name in ("clip", "divergence", "noise_power", "noise_group", "skip_words", "seed"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise InputError(f"`{name}` {value}: give 0 or more")

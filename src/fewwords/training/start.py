@@ -25,6 +25,8 @@ from fewwords.models.neural.boundaries import never_predicted
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
+from fewwords.models.packed.in_pytorch import in_pytorch
+from fewwords.models.packed.model import PackedModel
 from fewwords.training.settings import BiasStart, TrainingSettings
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
@@ -63,8 +65,12 @@ def gather_materials(
     vocabulary_size: int,
     base_size: int,
     codes_file: Path | None = None,
+    start: NeuralModel | None = None,
 ) -> Materials:
-    """Read all that the model needs from a work folder; raises InputError naming the stage to run if any is missing."""
+    """Read all that the model needs from a work folder; raises InputError naming the stage to run if any is missing.
+
+    The codes are those of the model to start from, which may have been tuned, if there is one.
+    """
     corpus = TokenCorpus.open(work)
     if vocabulary_size > corpus.num_types:
         raise InputError(
@@ -72,6 +78,8 @@ def gather_materials(
             "give a smaller `vocabulary_size`, or prepare more text"
         )
     vocabulary = corpus.vocabulary(vocabulary_size)
+    if start is not None and start.vocabulary.fingerprint != vocabulary.fingerprint:
+        raise InputError(f"the model to start from has other words than {work}; name one of this vocabulary")
     from_vectors = settings.embedding_start in ("vectors", "fitted") or (
         model_settings.is_coded and settings.codes == "nearest"
     )
@@ -87,7 +95,12 @@ def gather_materials(
             ),
         )
     codes = None
-    if model_settings.is_coded:
+    if start is not None:
+        codes = start.codes
+        if codes is not None and codes.num_base != base_size + NUM_SPECIAL:
+            theirs = codes.num_base - NUM_SPECIAL
+            raise InputError(f"the model to start from has {theirs:,} base words; give `base_size` {theirs}")
+    elif model_settings.is_coded:
         codes = _read_codes(work, settings, vocabulary, vectors, base_size, codes_file)
     return Materials(corpus, vocabulary, codes, vectors)
 
@@ -105,17 +118,22 @@ def start_model(materials: Materials, model_settings: ModelSettings, settings: T
     return model
 
 
-def load_start(folder: Path, model_settings: ModelSettings) -> NeuralModel:
-    """The model to start from, whose settings are those given; raises InputError for another model."""
-    found = load(folder)
+def load_start(path: Path, model_settings: ModelSettings) -> NeuralModel:
+    """The model to start from, a folder or a packed file, whose settings are those given.
+
+    A packed file has no normaliser: that starts anew. Raises InputError for another model.
+    """
+    found = load(path)
+    if isinstance(found, PackedModel):
+        found = in_pytorch(found)
     if not isinstance(found, NeuralModel):
-        raise InputError(f"{folder}: {found.variant} is no neural model; name another folder to start from")
+        raise InputError(f"{path}: {found.variant} is no neural model; name another model to start from")
     theirs, ours = found.network.settings.to_json(), model_settings.to_json()
     other = next((name for name in ours if theirs.get(name) != ours[name]), None)
     if other is not None:
         raise InputError(
-            f"{folder}: has `{other}` {theirs.get(other)}, and the model that shall start from it {ours[other]}; give the same "
-            "settings, or name another folder"
+            f"{path}: has `{other}` {theirs.get(other)}, and the model that shall start from it {ours[other]}; give the same "
+            "settings, or name another model"
         )
     return found
 

@@ -21,7 +21,7 @@ class Trial:
 class TrainingSummary:
     """The result of a run: `dev_perplexity` is that of the best weights, in `folder`, on the whole dev part.
 
-    `diverged` says what went wrong in a run that diverged; its best weights are those before.
+    `words_before` are those of the models that it started from. `diverged` says what went wrong in a run that diverged; its best weights are those before.
     """
 
     folder: Path
@@ -38,6 +38,7 @@ class TrainingSummary:
     gap_std: float
     seconds: float
     words_per_second: float
+    words_before: int = 0
     diverged: str | None = None
     trials: tuple[Trial, ...] = ()
 

@@ -33,7 +33,7 @@ def train(
     """Train a model by its name, such as `lstm-z-w` or `kn3`, and write its folder, by default in `models/` of `work`.
 
     `settings` are those of `ModelSettings` and `TrainingSettings`, which override the preset, or, for a Kneser-Ney
-    model, those of `train_kneser_ney`. `start` is the folder of a model of the same settings to go on from. `start`,
+    model, those of `train_kneser_ney`. `start` is a model of the same settings, a folder or a packed file, to go on from. `start`,
     `tune_lr`, `resume`, `base_size` and `codes_file` are for neural models (see `train_neural`); `force` replaces what is
     there. Raises InputError before training starts for anything that cannot work.
     """
@@ -64,7 +64,7 @@ def train(
         vocabulary_size=vocabulary_size,
         base_size=base_size,
         codes_file=codes_file,
-        start_folder=start,
+        start=start,
         output=output,
         tune_lr=tune_lr,
         resume=resume,
