@@ -16,7 +16,7 @@ from fewwords.models.neural.variants import settings_of
 from fewwords.models.packed.matrix import all_rows
 from fewwords.packing.make_parts import make_parts
 from fewwords.packing.pack import pack
-from fewwords.packing.recipe import RECIPES
+from fewwords.packing.recipe import RECIPES, TRAINED
 from fewwords.runtime import load
 from fewwords.training.loop import train_neural as train
 from fewwords.training.rounding import Rounding
@@ -42,18 +42,25 @@ def run(work: Path, folder: Path, settings: TrainingSettings, variant: str = "ls
 @pytest.mark.parametrize("bits", [8, 4])
 @pytest.mark.parametrize(("variant", "tied"), [("lstm-z-w", True), ("lstm-z-w", False), ("lstm-z", True)])
 def test_the_weights_that_are_kept_are_those_that_pack_stores(work, tmp_path, quick, bits, variant, tied):
-    folder = run(work, tmp_path / "m", quick(words=2_000, quantise_aware=bits), variant, tied=tied)
+    tuned = {"tune_codes": True} if variant == "lstm-z-w" else {}
+    folder = run(work, tmp_path / "m", quick(words=2_000, quantise_aware=bits), variant, tied=tied, **tuned)
     kept = load(folder)
-    packed = make_parts(kept, RECIPES[bits], {}).network()
+    recipe = TRAINED if bits == 4 else RECIPES[8]
+    packed = make_parts(kept, recipe, {}).network()
     stored = [(kept.network.embedding, packed.embedding), (kept.network.output, packed.output)]
     for ours, theirs in stored:
         np.testing.assert_allclose(all_rows(theirs), all_rows(ours), rtol=1e-6, atol=0)
     for name, weight in kept.network.encoder.weights.items():
         if weight.ndim > 1:
             np.testing.assert_allclose(packed.encoder.weights[name], weight, rtol=1e-6, atol=0)
-    plain = load(run(work, tmp_path / "plain", quick(words=2_000), variant, tied=tied))
-    moved = all_rows(make_parts(plain, RECIPES[bits], {}).network().embedding) - all_rows(plain.network.embedding)
-    assert np.abs(moved).max() > 1e-4  # which is what rounding after training changes
+    np.testing.assert_allclose(packed.bias, kept.network.bias, rtol=1e-6, atol=0)
+    plain = load(run(work, tmp_path / "plain", quick(words=2_000), variant, tied=tied, **tuned))
+    rounded = make_parts(plain, recipe, {}).network()
+    # which is what rounding after training changes
+    assert np.abs(all_rows(rounded.embedding) - all_rows(plain.network.embedding)).max() > 1e-4
+    assert np.abs(rounded.bias - plain.network.bias).max() > 1e-4
+    if variant == "lstm-z-w":
+        np.testing.assert_array_equal(packed.codes.sparse_codes.values, kept.codes.values)
 
 
 def test_a_model_in_8_bits_is_as_good_as_one_in_float32(work, tmp_path, quick):
@@ -80,7 +87,7 @@ def test_moves_too_small_to_change_a_level_add_up():
     assert set(offsets) == {
         f"{name}.offset"
         for name in before
-        if name == "embedding.base" or (name.startswith("encoder.") and "weight" in name)
+        if name in ("embedding.base", "output.bias") or (name.startswith("encoder.") and "weight" in name)
     }
     for name, offset in offsets.items():
         weight = dict(model.named_parameters())[name.removesuffix(".offset")]

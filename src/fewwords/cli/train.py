@@ -54,7 +54,9 @@ def train(
     start: Annotated[
         Optional[Path],
         typer.Option(
-            rich_help_panel=_STARTS, metavar="MODEL", help="Go on from the weights of a model, a folder or a packed file, with these settings."
+            rich_help_panel=_STARTS,
+            metavar="MODEL",
+            help="Go on from the weights of a model, a folder or a packed file, with these settings.",
         ),
     ] = None,
     codes_file: Annotated[

@@ -8,7 +8,7 @@ import numpy as np
 from fewwords.models.packed.file import PackedParts
 from fewwords.models.packed.matrix import Floats, all_rows
 from fewwords.models.packed.model import PackedModel
-from fewwords.models.packed.parts import Part, codes_part, matrix_part, vector_part
+from fewwords.models.packed.parts import Part, Reader, codes_part, matrix_part, read_vector, vector_part
 from fewwords.models.packed.words import encode_words
 from fewwords.packing.quantise import ENCODER_GROUP, Moments, dequantise, quantise_matrix, quantise_values
 from fewwords.packing.recipe import ENCODER_BIASES, Recipe
@@ -86,6 +86,22 @@ def round_encoder_matrix(values: Floats, recipe: Recipe) -> Floats:
     """The numbers that `encoder_parts` stores for a matrix without knowing its inputs."""
     flat = values.reshape(-1, values.shape[-1])
     return dequantise(*quantise_matrix(flat, recipe.encoder, wanted_group=ENCODER_GROUP)).reshape(values.shape)
+
+
+def round_biases(values: Floats, recipe: Recipe) -> Floats:
+    """The numbers that `make_parts` stores for the biases of the words."""
+    arrays, facts = vector_part(values, recipe.biases, NUM_SPECIAL)
+    return read_vector(
+        Reader({f"bias.{name}": each for name, each in arrays.items()}, facts, "bias"), len(values), NUM_SPECIAL
+    )
+
+
+def round_code_values(values: Floats, recipe: Recipe) -> Floats:
+    """The numbers that `make_parts` stores for the values of codes; those that are not above zero are left out of codes."""
+    rounded, is_kept = np.zeros_like(values), values > 0
+    levels, table = quantise_values(values[is_kept], recipe.values)
+    rounded[is_kept] = table[levels]
+    return rounded
 
 
 def account(packed: PackedParts, model: PackedModel, num_bytes: int) -> tuple[PackedPart, ...]:

@@ -89,10 +89,15 @@ def _round(values: NDArray[np.float64], scales: NDArray[np.floating], bits: int)
 
 
 def quantise_values(values: Floats, bits: int) -> tuple[Levels, Floats]:
-    """Levels [values] and the table [2 ** bits] with the least squared error, nearly (Lloyd's algorithm)."""
+    """Levels [values] and the table [2 ** bits] with the least squared error, nearly (Lloyd's algorithm).
+
+    Values that were rounded before stay what they are.
+    """
     size = 2**bits
-    if not len(values):
-        return np.empty(0, np.int64), np.arange(1, size + 1, dtype=np.float32)
+    known = np.unique(values)
+    if len(known) <= size:
+        largest = known[-1] if len(known) else np.float32(1)
+        return np.searchsorted(known, values), np.pad(known, (0, size - len(known)), constant_values=largest)
     table = np.quantile(values.astype(np.float64), (np.arange(size) + 0.5) / size)
     for _ in range(_ROUNDS):
         levels = np.searchsorted((table[1:] + table[:-1]) / 2, values)

@@ -5,19 +5,23 @@ offset is taken anew every few steps and before every evaluation; between two of
 those behind them. The weights that are kept are rounded ones, so packing them with the same bits hardly changes them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import torch
 from torch import Tensor
 
 from fewwords.errors import InputError
 from fewwords.models.neural.language_model import LanguageModel
-from fewwords.packing.make_parts import round_encoder_matrix, round_table
-from fewwords.packing.recipe import RECIPES, TRAINED
+from fewwords.models.packed.matrix import Floats
+from fewwords.packing.make_parts import round_biases, round_code_values, round_encoder_matrix, round_table
+from fewwords.packing.recipe import RECIPES, TRAINED, Recipe
 
 STEPS = 50  # between two roundings: rounding takes as long as one or two of them
 _TABLES = ("base", "weight", "factors")  # of coded and dense layers, and of the bands of adaptive tables
+_VECTORS: dict[str, "Rounder"] = {"output.bias": round_biases, "codes.values": round_code_values}
 _SUFFIX = ".offset"
+
+Rounder = Callable[[Floats, Recipe], Floats]
 
 
 def is_offset(name: str) -> bool:
@@ -31,23 +35,25 @@ class Rounding:
     def __init__(self, model: LanguageModel, bits: int) -> None:
         self._recipe = TRAINED if bits == TRAINED.tables else RECIPES[bits]
         self._model = model
-        self._offsets = {name: torch.zeros_like(weight) for name, weight, _ in self._matrices()}
+        self._offsets = {name: torch.zeros_like(weight) for name, weight, _ in self._rounded()}
 
-    def _matrices(self) -> Iterator[tuple[str, Tensor, bool]]:
-        """The matrices that are rounded, by name; the last value tells tables from the encoder's."""
+    def _rounded(self) -> Iterator[tuple[str, Tensor, Rounder]]:
+        """The weights that are rounded, by name, and how."""
         for name, weight in self._model.named_parameters():
             place, _, kind = name.rpartition(".")
-            is_table = place.startswith(("embedding", "output")) and kind in _TABLES
-            if is_table or (place.startswith("encoder") and weight.dim() > 1):
-                yield name, weight, is_table
+            if place.startswith("encoder") and weight.dim() > 1:
+                yield name, weight, round_encoder_matrix
+            elif place.startswith(("embedding", "output")) and kind in _TABLES:
+                yield name, weight, round_table
+            elif name in _VECTORS:
+                yield name, weight, _VECTORS[name]
 
     @torch.no_grad()
     def round(self) -> None:
         """Round the weights behind the present ones."""
-        for name, weight, is_table in self._matrices():
+        for name, weight, rounder in self._rounded():
             behind = weight - self._offsets[name]
-            round_matrix = round_table if is_table else round_encoder_matrix
-            weight.copy_(torch.from_numpy(round_matrix(behind.cpu().numpy(), self._recipe)))
+            weight.copy_(torch.from_numpy(rounder(behind.cpu().numpy(), self._recipe)))
             self._offsets[name] = weight - behind
 
     def state_tensors(self) -> dict[str, Tensor]:
