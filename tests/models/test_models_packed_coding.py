@@ -171,7 +171,7 @@ def test_codes_combine_rows_and_scores_alike() -> None:
     expected = np.array([0.5 * base[0] + 0.25 * base[4], base[2], 0.1 * base[1] + 0.2 * base[2] + 0.3 * base[3]])
     found = codes.combine(FloatMatrix(base), np.array([7, 2, 5, 6]))
     np.testing.assert_allclose(found, [expected[2], base[2], expected[0], expected[1]], rtol=1e-6)
-    for num_contexts in (1, 4):
+    for num_contexts in (1, 4, 9):
         contexts = chance.standard_normal((num_contexts, 3)).astype(np.float32)
         rare = np.concatenate([chunk.copy() for _, chunk in codes.rare_scores(base @ contexts.T)])
         np.testing.assert_allclose(rare, expected @ contexts.T, rtol=1e-4, atol=1e-6)

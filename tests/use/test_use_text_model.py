@@ -236,6 +236,14 @@ def test_draws_follow_the_distribution() -> None:
         np.testing.assert_allclose(drawn, expected, atol=0.015)
 
 
+def test_a_share_that_needs_many_words_gets_as_many_as_it_needs() -> None:
+    """Of 3,000 words of falling probability, 0.9 of it takes the first 2,051: 1 - (1 - 2051 / 3000)² is 0.8999."""
+    log_probs, chance = np.log(np.arange(3_000, 0, -1.0)), np.random.default_rng(1)
+    drawn = np.array([draw(log_probs, chance, top_p=0.9) for _ in range(20_000)])
+    assert 2_000 < drawn.max() <= 2_051
+    assert draw(np.array([-np.inf, 0.0, -np.inf]), chance, temperature=1e-3) == 1
+
+
 def test_explanations_need_codes(coded: TextModel, n_gram: TextModel) -> None:
     rare = coded.vocabulary.words[-1]
     assert coded.explain(rare).word == rare

@@ -35,15 +35,15 @@ class TrainingSettings:
     """Settings of a training run; raises InputError for values that cannot be used.
 
     The text is the first `words` running words of the training part (default: all) after the first `skip_words`, which an
-    earlier run may have read; the budget is `epochs` passes over it (default: one). `num_noise` None takes the loss's default, and about `noise_group` words share their
-    noise words: 0 means the whole batch, None means 256 with the loss nce. `embedding_start` None starts from the
-    word vectors where the work folder has some that fit, and at random elsewhere; "fitted" takes the leading directions of
-    longer vectors, and random values after shorter ones. `eval_every` None is a twentieth of
-    the budget, at least 200,000 words. `final_rate` is where the linear schedule ends, and `codes_rate` the rate of
-    tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole gradient, and
-    `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience` stops after
-    that many evaluations without progress. With `quantise_aware` the weights are rounded while they are trained, which is
-    for the last stretch of a model that will be packed (see `rounding`).
+    earlier run may have read; the budget is `epochs` passes over it (default: one). `num_noise` None takes the loss's
+    default, and about `noise_group` words share their noise words: 0 means the whole batch, None means 256 with the loss
+    nce. `embedding_start` None starts from the word vectors where the work folder has some that fit, and at random
+    elsewhere; "fitted" takes the leading directions of longer vectors, and random values after shorter ones. `eval_every`
+    None is a twentieth of the budget, at least 200,000 words. `final_rate` is where the linear schedule ends, and
+    `codes_rate` the rate of tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole
+    gradient, and `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience`
+    stops after that many evaluations without progress. With `quantise_aware` the weights are rounded while they are trained,
+    which is for the last stretch of a model that will be packed (see `rounding`).
     """
 
     words: Annotated[int | None, Option("The first running words to train on.", _BUDGET, default="all")] = None

@@ -21,7 +21,8 @@ class Trial:
 class TrainingSummary:
     """The result of a run: `dev_perplexity` is that of the best weights, in `folder`, on the whole dev part.
 
-    `words_before` are those of the models that it started from. `diverged` says what went wrong in a run that diverged; its best weights are those before.
+    `words_before` are those of the models that it started from. `diverged` says what went wrong in a run that diverged; its
+    best weights are those before.
     """
 
     folder: Path

@@ -5,9 +5,11 @@ from numpy.typing import NDArray
 
 from fewwords.errors import InputError
 from fewwords.models.model import Model, State
+from fewwords.use.suggest import top_words
 from fewwords.vocabulary import END_ID, START_ID, UNKNOWN_ID
 
 MOST_WORDS = 100
+_OFTEN_ENOUGH = 1_024  # words for most values of `top_p`; sorting all takes longer than the model
 
 
 def sample_words(
@@ -65,11 +67,21 @@ def draw(
     """One word from ln p of all words, [V], which need not be normalised."""
     if temperature == 0:
         return int(log_probs.argmax())
-    ids = np.argsort(-log_probs, kind="stable")[:top_k]
-    scaled = log_probs[ids] / temperature
-    probs = np.exp(scaled - scaled[0])
-    probs /= probs.sum()
+    weights = np.exp((log_probs - log_probs.max()) / temperature)
+    ids = np.arange(len(weights))
+    if top_k is not None:
+        ids = top_words(weights, ids, top_k)
     if top_p is not None:
-        kept = int(np.searchsorted(np.cumsum(probs), top_p)) + 1
-        ids, probs = ids[:kept], probs[:kept] / probs[:kept].sum()
-    return int(chance.choice(ids, p=probs))
+        ids = _fewest(weights, ids, top_p)
+    sums = np.cumsum(weights[ids])
+    place = np.searchsorted(sums, chance.random() * sums[-1], side="right")
+    return int(ids[min(place, np.searchsorted(sums, sums[-1]))])  # a product that is rounded up lies past the last
+
+
+def _fewest(weights: NDArray[np.float64], ids: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+    """The best of some ids, as few as have a share of their weights."""
+    wanted = share * weights[ids].sum()
+    best = top_words(weights, ids, _OFTEN_ENOUGH)
+    if weights[best].sum() < wanted:
+        best = top_words(weights, ids, len(ids))
+    return best[: int(np.searchsorted(np.cumsum(weights[best]), wanted)) + 1]

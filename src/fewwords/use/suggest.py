@@ -31,7 +31,7 @@ class Suggestion:
         return text[: len(text) - self.replaces] + self.insert + " " * blank_between([self.word], "a")
 
 
-def top_words(log_probs: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def top_words(log_probs: NDArray[np.floating], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """The k most probable of some ids, the best first; equal ones by rank."""
     if k < len(ids):
         among = log_probs.take(ids)

@@ -15,6 +15,7 @@ from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.models.packed.matrix import Floats, Ids, Matrix
 
 BLOCK_VALUES = 1 << 16  # scores that are gathered at a time
+FEW_CONTEXTS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,19 +68,28 @@ class CodeRows:
         They come in chunks, in memory that the next chunk uses again.
         """
         num_contexts, longest = scores.shape[1], self.indices.shape[1]
-        step = max(1, BLOCK_VALUES // (num_contexts * longest)) if num_contexts > 1 else max(1, len(self.indices))
+        if num_contexts <= FEW_CONTEXTS:
+            yield self.num_base, self._few_scores(scores)
+            return
+        step = max(1, BLOCK_VALUES // (num_contexts * longest))
         gathered = np.empty((step, longest, num_contexts), np.float32)
-        combined, ones = np.empty((step, num_contexts), np.float32), np.ones(longest, np.float32)
+        combined = np.empty((step, num_contexts), np.float32)
         for first in range(0, len(self.indices), step):
             indices, values = self.indices[first : first + step], self.values[first : first + step]
             part, found = gathered[: len(indices)], combined[: len(indices)]
             scores.take(indices, axis=0, out=part, mode="clip")  # the other modes make a copy first
-            if num_contexts > 1:
-                np.matmul(values[:, None], part, out=found[:, None])
-            else:  # half the time of a sum of products in one call
-                products = np.multiply(values, part[:, :, 0], out=part[:, :, 0])
-                np.dot(products, ones, out=found[:, 0])
+            np.matmul(values[:, None], part, out=found[:, None])
             yield self.num_base + first, found
+
+    def _few_scores(self, scores: Floats) -> Floats:
+        """The scores of all rare words, [words, n], one context after another: short rows of scores take long to gather."""
+        found = np.empty((len(self.indices), scores.shape[1]), np.float32)
+        gathered, ones = np.empty(self.indices.shape, np.float32), np.ones(self.indices.shape[1], np.float32)
+        for context in range(scores.shape[1]):
+            np.ascontiguousarray(scores[:, context]).take(self.indices, out=gathered, mode="clip")
+            # half the time of a sum of products in one call
+            found[:, context] = np.multiply(self.values, gathered, out=gathered) @ ones
+        return found
 
 
 def pad(flat: NDArray[Any], lengths: NDArray[Any], longest: int) -> NDArray[Any]:
