@@ -1,5 +1,6 @@
 """The full softmax against its definition; the sampled one against the full where the sample is the expectation."""
 
+import pytest
 import torch
 
 from fewwords.layers import DenseOutput
@@ -25,7 +26,9 @@ def test_full_softmax_is_the_mean_negative_log_probability() -> None:
     torch.testing.assert_close(FullSoftmaxLoss()(h, TARGETS, output), expected)
 
 
-def test_sample_in_exact_proportion_equals_the_full_softmax() -> None:
+@pytest.mark.parametrize("chunk", [1, 3, 128])
+def test_sample_in_exact_proportion_equals_the_full_softmax(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fewwords.losses.sampled_softmax._CONTEXTS_PER_CHUNK", chunk)
     output, h = make_parts()
     inputs = [h, *output.parameters()]
     full = FullSoftmaxLoss()(h, TARGETS, output)
@@ -35,6 +38,9 @@ def test_sample_in_exact_proportion_equals_the_full_softmax() -> None:
         torch.testing.assert_close(sampled, full, rtol=1e-6, atol=1e-6)
         gradients = [torch.autograd.grad(loss, inputs, retain_graph=True) for loss in (sampled, full)]
         torch.testing.assert_close(*gradients, rtol=1e-6, atol=1e-6)
+        with torch.no_grad():
+            again = SampledSoftmaxLoss(UnigramNoise(counts)).with_noise(h, TARGETS, output, noise_ids.flip(0))
+        torch.testing.assert_close(again, sampled)
 
 
 def test_a_sample_of_targets_only_is_harmless() -> None:

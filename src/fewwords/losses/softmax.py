@@ -15,6 +15,7 @@ from torch.nn import functional
 from fewwords.layers.output import OutputLayer
 from fewwords.losses.noise import UnigramNoise
 from fewwords.losses.normaliser import Normaliser
+from fewwords.losses.sampled_softmax import sampled_softmax_loss
 
 
 class FullSoftmaxLoss(nn.Module):
@@ -52,11 +53,7 @@ class SampledSoftmaxLoss(nn.Module):
 
     def with_noise(self, h: Tensor, targets: Tensor, output: OutputLayer, noise_ids: Tensor) -> Tensor:
         """The same with given sampled words [k]."""
-        num_contexts = len(targets)
-        weights, biases = output.weights_and_biases(torch.cat([targets, noise_ids]))
-        target_scores = (h * weights[:num_contexts]).sum(1) + biases[:num_contexts]
-        log_expected_counts = self.noise.log_prob[noise_ids] + math.log(len(noise_ids))
-        sampled_scores = torch.addmm(biases[num_contexts:] - log_expected_counts, h, weights[num_contexts:].t())
-        sampled_scores = sampled_scores.masked_fill(targets[:, None] == noise_ids, -math.inf)
-        log_sums = torch.logaddexp(target_scores, sampled_scores.logsumexp(1))
-        return (log_sums - target_scores).mean()
+        drawn, counts = noise_ids.unique(return_counts=True)  # frequent words are drawn many times
+        log_weights = counts.log() - self.noise.log_prob[drawn] - math.log(len(noise_ids))
+        weights, biases = output.weights_and_biases(torch.cat([targets, drawn]))
+        return sampled_softmax_loss(h, targets, drawn, weights, biases + functional.pad(log_weights, (len(targets), 0)))
