@@ -73,7 +73,8 @@ def frontier(
             pass  # what the figure needs is missed now, not after hours of training
         failures = run_frontier(work, runs, jobs=jobs, threads=threads, test_words=test_words)
     more = [finished_points(work, make_runs(number, vocab_size)) for number in more_words or ()]
-    best = write_frontier(finished_points(work, runs), results or frontier_folder(work) / "report", readme, more)
+    folder = results or frontier_folder(work) / "report"
+    best = write_frontier(finished_points(work, runs), folder, readme, more, len(runs))
     result_console().print(screen_table(best))
     if failures:
         name, told = next(iter(failures.items()))

@@ -103,11 +103,16 @@ def _figure(value: float | None) -> str:
 
 
 def write_frontier(
-    points: Sequence[Point], results: Path, readme: Path | None = None, more: Sequence[Sequence[Point]] = ()
+    points: Sequence[Point],
+    results: Path,
+    readme: Path | None = None,
+    more: Sequence[Sequence[Point]] = (),
+    num_runs: int | None = None,
 ) -> Table:
     """Write the report of the points into the folder `results`, and the block between its marks into `readme`.
 
-    `more` are the points of other plans, with more words: their best models stand below.
+    `more` are the points of other plans, with more words: their best models stand below. `num_runs` are those of the plan:
+    where some are missing, the report says so.
     """
     if not points:
         raise InputError("no run of the frontier is done yet; run the plan first")
@@ -117,6 +122,9 @@ def write_frontier(
     draw_frontier(lines(points), results / "figures")
     best = best_table(points)
     block = "\n\n".join(f"{_says(group)}\n\n{markdown_table(best_table(group))}" for group in (points, *more) if group)
+    num_done = len({point.run for point in points})
+    if num_runs is not None and num_done < num_runs:
+        block = f"{num_done} of {num_runs} runs are done, so this may change. {block}"
     parts = [
         "# The frontier: perplexity against megabytes",
         "Written by `fewwords frontier`; do not edit.",
