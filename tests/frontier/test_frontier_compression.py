@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fewwords.frontier.block_svd import block_svd
-from fewwords.frontier.dense_twin import dense_model, dense_weights
+from fewwords.frontier.dense_twin import dense_model, dense_weights, twin_inputs
 from fewwords.frontier.points import float_bytes
 from fewwords.frontier.product_quantisation import decode, fit_codebooks, k_means, nearest, quantise_products
 from fewwords.frontier.rounding import round_tables
@@ -59,11 +59,11 @@ def test_few_points_are_their_own_centroids() -> None:
 
 def test_product_quantisation_of_a_model_is_exact_where_words_are_few() -> None:
     model = make_neural("lstm-z", tied=True)  # 60 words: a centroid each, and all that is lost is 8 bits
-    weights, num_bytes = quantise_products(model, 5, RECIPES[8], SENTENCES)
+    weights, num_bytes = quantise_products(model, 5, RECIPES[8], twin_inputs(model, SENTENCES))
     found, wanted = dense_model(model, weights).target_log_probs(TEXT), model.target_log_probs(TEXT)
     np.testing.assert_allclose(found, wanted, atol=0.15)
     assert num_bytes > 60 * 2 + 60 * 10  # the codes, and codebooks of 8 bits
-    coarse, fewer = quantise_products(model, 10, RECIPES[8], SENTENCES)
+    coarse, fewer = quantise_products(model, 10, RECIPES[8], twin_inputs(model, SENTENCES))
     assert fewer == num_bytes - 60
     assert not np.array_equal(coarse["embedding.weight"], model.network.embedding_table.detach().numpy())
 
@@ -100,7 +100,7 @@ def test_rounded_tables_are_near_and_all_bytes_are_counted(storage: str, tied: b
     exact = dense_weights(model)
     errors, sizes = [], []
     for bits in (8, 4):
-        weights, num_bytes = round_tables(model, RECIPES[bits], SENTENCES)
+        weights, num_bytes = round_tables(model, RECIPES[bits], twin_inputs(model, SENTENCES))
         assert weights.keys() == exact.keys()
         errors.append({name: np.abs(weights[name] - exact[name]).mean() / np.abs(exact[name]).mean() for name in exact})
         sizes.append(num_bytes)
@@ -113,7 +113,8 @@ def test_rounded_tables_are_near_and_all_bytes_are_counted(storage: str, tied: b
 
 
 def test_a_rounded_low_rank_table_is_still_of_low_rank() -> None:
-    weights, _ = round_tables(table_model("low-rank", tied=True), RECIPES[4], SENTENCES)
+    model = table_model("low-rank", tied=True)
+    weights, _ = round_tables(model, RECIPES[4], twin_inputs(model, SENTENCES))
     assert np.linalg.matrix_rank(weights["embedding.weight"], tol=1e-4) == 4
 
 

@@ -189,7 +189,10 @@ def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Pa
     assert "runs are done" not in told
     write_frontier(points, tmp_path / "results", readme, num_runs=7)
     for path in (tmp_path / "results" / "frontier.md", readme):
-        assert f"{len({each.run for each in points})} of 7 runs are done, so this may change. Models of" in path.read_text()
+        assert (
+            f"{len({each.run for each in points})} of 7 runs are done, so this may change. Models of"
+            in path.read_text()
+        )
     with pytest.raises(InputError, match="run the plan first"):
         write_frontier([], tmp_path)
 

@@ -159,12 +159,24 @@ def test_a_cell_whose_process_is_killed_is_a_failure(work):
     (cell,) = small_plan(models=["lstm-z"])
     long = replace(cell, training_changes={"epochs": 10_000.0})
     task = Task(cell.name, partial(run_cell, work, long, base_size=BASE_SIZE, threads=1))
-    runner = TaskRunner("paper", [task], work / "paper" / "logs", 1)
+    runner = TaskRunner("paper", [task], work / "paper" / "logs", 1, 1)
     runner._start(runner.waiting.pop())
     os.kill(runner.running[0].process.pid, signal.SIGKILL)
     assert runner.run() == {
         cell.name: f"the process ended with exit code -9; see {work / 'paper' / 'logs' / cell.name}.log"
     }
+
+
+def write_numpy_threads(path: Path) -> None:
+    path.write_text(os.environ["OPENBLAS_NUM_THREADS"])
+
+
+def test_tasks_have_their_threads_in_numpy_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    task = Task("task", partial(write_numpy_threads, tmp_path / "threads"))
+    assert TaskRunner("paper", [task], tmp_path, 1, 3).run() == {}
+    assert (tmp_path / "threads").read_text() == "3"
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "7"
 
 
 def test_sigterm_is_passed_on_and_cells_write_their_checkpoints(work):

@@ -3,17 +3,18 @@
 Whatever stores its rows in fewer numbers is measured by its twin, which computes the same probabilities.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from fewwords.models.model import Sentence
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.folder import make_network
 from fewwords.models.packed.matrix import Floats
-from fewwords.models.packed.network import Network
+from fewwords.packing.inputs import encoder_inputs
 
 
 @torch.no_grad()
@@ -39,6 +40,7 @@ def dense_model(model: NeuralModel, weights: Mapping[str, Floats]) -> NeuralMode
     return NeuralModel(network, model.vocabulary, None, model.rules, model.made_from)
 
 
-def numpy_twin(model: NeuralModel, weights: Mapping[str, Floats]) -> Network:
-    """The same in numpy."""
-    return make_network(model.network.settings.dense, model.num_words, dict(weights), None)
+def twin_inputs(model: NeuralModel, sentences: Sequence[Sentence]) -> dict[str, Floats]:
+    """What the encoder's matrices meet in some sentences (see `encoder_inputs`), computed by the twin in numpy."""
+    network = make_network(model.network.settings.dense, model.num_words, dense_weights(model), None)
+    return encoder_inputs(network, sentences)

@@ -4,6 +4,7 @@ Every byte is counted: weights, scales, codes, biases, words and header. The per
 these bytes. In float32 a number has four bytes, an index of a code too.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from fewwords.errors import InputError
 from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.evaluation.text import read_part
 from fewwords.frontier.block_svd import block_svd
-from fewwords.frontier.dense_twin import dense_model
+from fewwords.frontier.dense_twin import dense_model, twin_inputs
 from fewwords.frontier.ngram_packing import pack_to
 from fewwords.frontier.ngram_pruning import removal_losses
 from fewwords.frontier.product_quantisation import quantise_products
@@ -23,6 +24,8 @@ from fewwords.models.load import load
 from fewwords.models.model import Model, Sentence
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.in_pytorch import in_pytorch
+from fewwords.models.packed.matrix import Floats
+from fewwords.models.packed.model import PackedModel
 from fewwords.models.packed.words import encode_words
 from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.make_parts import make_parts
@@ -111,14 +114,17 @@ def points_of(folder: Path, measure: Measure, *, after_training: bool = False, i
     if not isinstance(model, NeuralModel):
         raise InputError(f"{folder}: no neural and no Kneser-Ney model; name another folder")
     points = [] if is_rounded else [measure.point(model, float_bytes(model), bits=32)]
+    sentences = measure.sentences(model)
+    plain = load_with_numpy(folder) if model.network.settings.is_plain else None
+    inputs = twin_inputs(model, sentences) if plain is None else encoder_inputs(plain.network, sentences)
     for recipe in (TRAINED,) if is_rounded else ROUNDINGS:
-        if model.network.settings.is_plain:
-            rounded, num_bytes = _packed(folder, recipe, measure.sentences(model))
+        if plain is not None:
+            rounded, num_bytes = _packed(plain, recipe, inputs)
         else:
-            weights, num_bytes = round_tables(model, recipe, measure.sentences(model))
+            weights, num_bytes = round_tables(model, recipe, inputs)
             rounded = dense_model(model, weights)
         points.append(measure.point(rounded, num_bytes, **_bits(recipe)))
-    return [*points, *(_compressed_points(model, measure) if after_training else [])]
+    return [*points, *(_compressed_points(model, measure, sentences) if after_training else [])]
 
 
 def _bits(recipe: Recipe) -> dict[str, Any]:
@@ -131,10 +137,9 @@ def float_bytes(model: NeuralModel) -> int:
     return 4 * numbers + sum(int(array.nbytes) for array in encode_words(model.vocabulary).values())
 
 
-def _packed(folder: Path, recipe: Recipe, sentences: list[Sentence]) -> tuple[NeuralModel, int]:
+def _packed(original: PackedModel, recipe: Recipe, inputs: Mapping[str, Floats]) -> tuple[NeuralModel, int]:
     """A packed model in PyTorch, and the bytes of its file, as `pack` writes it but without a card."""
-    original = load_with_numpy(folder)
-    parts = make_parts(original, recipe, encoder_inputs(original.network, sentences))
+    parts = make_parts(original, recipe, inputs)
     num_bytes = len(parts.to_bytes(rules=original.rules, card="", made_from={}))
     return in_pytorch(replace(original, network=parts.network(), num_normaliser=0)), num_bytes
 
@@ -149,11 +154,12 @@ def _ngram_points(model: KneserNey, measure: Measure) -> list[Point]:
     return points
 
 
-def _compressed_points(model: NeuralModel, measure: Measure) -> list[Point]:
-    points, sentences, size = [], measure.sentences(model), model.network.settings.embedding_size
+def _compressed_points(model: NeuralModel, measure: Measure, sentences: list[Sentence]) -> list[Point]:
+    points, size = [], model.network.settings.embedding_size
+    inputs = twin_inputs(model, sentences)
     for width in PRODUCT_WIDTHS:
         if size % width == 0 and model.network.settings.hidden_size % width == 0:
-            weights, num_bytes = quantise_products(model, width, SMALL_TABLES, sentences)
+            weights, num_bytes = quantise_products(model, width, SMALL_TABLES, inputs)
             found = dense_model(model, weights)
             settings = {"width": width, "bits": 8, "encoder_bits": SMALL_TABLES.encoder}
             points.append(measure.point(found, num_bytes, "product quantisation", **settings))
@@ -162,8 +168,9 @@ def _compressed_points(model: NeuralModel, measure: Measure) -> list[Point]:
             continue
         ranks = svd_ranks(size, shares)
         smaller = block_svd(model, words, ranks)
+        inputs = twin_inputs(smaller, sentences)
         for recipe in ROUNDINGS:
-            weights, num_bytes = round_tables(smaller, recipe, sentences)
+            weights, num_bytes = round_tables(smaller, recipe, inputs)
             bands = {"band_words": list(words), "band_ranks": list(ranks)}
             found = dense_model(smaller, weights)
             points.append(measure.point(found, num_bytes, "block SVD", **bands, **_bits(recipe)))

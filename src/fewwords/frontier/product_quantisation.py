@@ -5,15 +5,15 @@ which are weighted by their counts; a word stores the number of a centroid for e
 The codebooks, the encoder, biases and words are rounded and stored as the packer does.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.frontier.dense_twin import dense_weights, numpy_twin
+from fewwords.frontier.dense_twin import dense_weights
 from fewwords.frontier.rounding import SHARED_BITS, Rounding
-from fewwords.models.model import Sentence
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.matrix import Floats
-from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.recipe import Recipe
 
 NUM_CENTROIDS = 256
@@ -24,12 +24,12 @@ Codes = NDArray[np.uint8]
 
 
 def quantise_products(
-    model: NeuralModel, width: int, recipe: Recipe, sentences: list[Sentence]
+    model: NeuralModel, width: int, recipe: Recipe, inputs: Mapping[str, Floats]
 ) -> tuple[dict[str, Floats], int]:
     """The dense weights of a dense model after product quantisation, and the bytes of its file; `width` divides its sizes."""
     weights = dense_weights(model)
     rounding = Rounding()
-    found = rounding.rest(model, weights, recipe, encoder_inputs(numpy_twin(model, weights), sentences))
+    found = rounding.rest(model, weights, recipe, inputs)
     importance = np.maximum(model.vocabulary.counts, 1).astype(np.float64)
     for name in ("embedding", "output"):
         if f"{name}.weight" not in weights:

@@ -10,20 +10,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fewwords.frontier.dense_twin import dense_weights, numpy_twin
+from fewwords.frontier.dense_twin import dense_weights
 from fewwords.layers.tables.adaptive import AdaptiveTable
 from fewwords.layers.tables.hashed import HashedTable
 from fewwords.layers.tables.layers import TableEmbedding, TableOutput
 from fewwords.layers.tables.low_rank import LowRankTable
 from fewwords.layers.tables.quotient import QuotientTable
 from fewwords.layers.tables.word_table import WordTable
-from fewwords.models.model import Sentence
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.packed.file import PackedParts
 from fewwords.models.packed.matrix import Floats, all_rows
 from fewwords.models.packed.parts import Part, Reader, matrix_part, read_matrix, read_vector, vector_part
 from fewwords.models.packed.words import encode_words
-from fewwords.packing.inputs import encoder_inputs
 from fewwords.packing.make_parts import encoder_parts, table_parts
 from fewwords.packing.quantise import quantise_matrix
 from fewwords.packing.recipe import Recipe
@@ -87,14 +85,14 @@ class Rounding:
         return len(packed.to_bytes(rules=model.rules, card="", made_from={}))
 
 
-def round_tables(model: NeuralModel, recipe: Recipe, sentences: list[Sentence]) -> tuple[dict[str, Floats], int]:
+def round_tables(model: NeuralModel, recipe: Recipe, inputs: Mapping[str, Floats]) -> tuple[dict[str, Floats], int]:
     """The dense weights of a model whose word tables and all else are rounded, and the bytes of its file.
 
-    `sentences` show which errors matter, as for `pack`.
+    The `inputs` of its encoder show which errors matter, as for `pack`.
     """
     weights = dense_weights(model)
     rounding = Rounding()
-    found = rounding.rest(model, weights, recipe, encoder_inputs(numpy_twin(model, weights), sentences))
+    found = rounding.rest(model, weights, recipe, inputs)
     network = model.network
     for name, layer in (("embedding", network.embedding), ("output", network.output)):
         if name == "output" and network.settings.tied:

@@ -77,7 +77,7 @@ def run_frontier(
             for run in runs
             if read_points(points_path(work, run), test_words) is None
         ]
-        return TaskRunner("frontier", tasks, folder / "logs", jobs).run()
+        return TaskRunner("frontier", tasks, folder / "logs", jobs, share).run()
 
 
 def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int = TEST_WORDS) -> list[Point]:

@@ -53,7 +53,7 @@ class SampledSoftmaxLoss(nn.Module):
 
     def with_noise(self, h: Tensor, targets: Tensor, output: OutputLayer, noise_ids: Tensor) -> Tensor:
         """The same with given sampled words [k]."""
-        drawn, counts = noise_ids.unique(return_counts=True)  # frequent words are drawn many times
+        drawn, counts = torch.unique(noise_ids, return_counts=True)  # frequent words are drawn many times
         log_weights = counts.log() - self.noise.log_prob[drawn] - math.log(len(noise_ids))
         weights, biases = output.weights_and_biases(torch.cat([targets, drawn]))
         return sampled_softmax_loss(h, targets, drawn, weights, biases + functional.pad(log_weights, (len(targets), 0)))

@@ -32,4 +32,4 @@ def run_plan(
             codes_file(work, cell, base_size)  # here, so that no two cells make the same codes
         share = threads or max(1, available_cores() // jobs)
         tasks = [Task(cell.name, partial(run_cell, work, cell, base_size=base_size, threads=share)) for cell in left]
-        return TaskRunner("paper", tasks, work / "paper" / "logs", jobs).run()
+        return TaskRunner("paper", tasks, work / "paper" / "logs", jobs, share).run()

@@ -7,7 +7,8 @@ import multiprocessing
 import os
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -20,6 +21,7 @@ from fewwords.readable import duration
 from fewwords.training.interruption import Interruption
 
 SECONDS_BETWEEN_LOOKS = 0.5
+_NUMPY_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,13 @@ class Task:
 
 @dataclass
 class TaskRunner:
-    """Runs tasks, `jobs` at a time; `title` is the command's, and `logs` the folder of their messages."""
+    """Runs tasks, `jobs` at a time with `threads` each; `title` is the command's, and `logs` the folder of their messages."""
 
     title: str
     waiting: list[Task]
     logs: Path
     jobs: int
+    threads: int
     running: list["_Running"] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -75,7 +78,8 @@ class TaskRunner:
         context = multiprocessing.get_context("spawn")
         errors, theirs = context.Pipe(duplex=False)
         process = context.Process(target=run_task_process, args=(task.name, task.do, log, theirs), name=task.name)
-        process.start()
+        with _numpy_threads(self.threads):
+            process.start()
         theirs.close()
         self.running.append(_Running(task.name, process, errors, log))
         say(f"{self.title}: {task.name} starts, {len(self.waiting)} waiting; its messages are in {log}")
@@ -91,6 +95,24 @@ class TaskRunner:
     def _fail(self, name: str, error: str) -> None:
         self.failures[name] = error
         say(f"{self.title}: {name} failed: {error}")
+
+
+@contextmanager
+def _numpy_threads(threads: int) -> Iterator[None]:
+    """Processes that start within have so many threads for numpy's products, which numpy reads only when it is loaded.
+
+    With more, they would wait for threads that have no core while others train.
+    """
+    before = {name: os.environ.get(name) for name in _NUMPY_THREADS}
+    os.environ.update(dict.fromkeys(_NUMPY_THREADS, str(threads)))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def run_task_process(name: str, do: Callable[[], object], log: Path, errors: Connection) -> None:
