@@ -13,6 +13,7 @@ from fewwords.codes.settings import DEFAULT_BASE_SIZE
 from fewwords.errors import InputError
 from fewwords.frontier.points import SVD_BANDS, svd_ranks
 from fewwords.paper.plan import DEFAULT_NONZEROS, Cell, cell_name
+from fewwords.training.settings import LAST_STRETCH, LAST_STRETCH_RATE, LAST_STRETCH_WORDS, TrainingSettings
 
 DEFAULT_WORDS = 20_000_000
 VOCABULARY_SIZE = 50_000
@@ -186,8 +187,9 @@ class _Maker:
     def _rounded(self, run: Run) -> Run:
         """A last stretch of a run with weights of 4 bits."""
         cell = run.cell
-        training = {**cell.training_changes, "learning_rate": 0.001, "quantise_aware": 4}
-        words = max(1, self.words // RETRAINING_SHARE)
+        rate = LAST_STRETCH_RATE * TrainingSettings.learning_rate
+        training = {**cell.training_changes, **LAST_STRETCH, "learning_rate": rate}
+        words = max(1, round(LAST_STRETCH_WORDS * self.words))
         title = f"{run.title}-rounded"
         rounded = replace(cell, name=self._name(title), words=words, training_changes=training)
         return replace(run, title=title, cell=rounded, start=run.name)

@@ -31,7 +31,13 @@ from fewwords.text.sources import find_sources
 from fewwords.training.checkpoint import find_checkpoint
 from fewwords.training.process import prepare_process
 from fewwords.training.run import RECORD
-from fewwords.training.settings import TrainingSettings
+from fewwords.training.settings import (
+    LAST_STRETCH,
+    LAST_STRETCH_RATE,
+    LAST_STRETCH_TIME,
+    LAST_STRETCH_WORDS,
+    TrainingSettings,
+)
 from fewwords.training.speed import measure_speed
 from fewwords.training.train import train
 from fewwords.vectors.make import make_vectors
@@ -42,8 +48,6 @@ from fewwords.work_folder import codes_path, corpus_folder, vectors_path
 MEASURED_VECTOR_WORDS = 200_000
 # For orders of n-grams with too little text to estimate their discounts; KenLM has the same ones for that.
 KNESER_NEY_FALLBACK = (0.5, 1.0, 1.5)
-# A model for a size has a last stretch of training with rounded weights: a tenth of the words, an eighth of the rate.
-ROUNDING_SHARE, ROUNDING_RATE, ROUNDING_BITS = 0.1, 0.125, 4
 _SEAL = "model.json"
 
 Measure = Callable[[float], dict[str, Any]]
@@ -139,7 +143,7 @@ class Stages:
             model = settings_of(request.model, **choice.model_changes)
             speed = measure_speed(request.work, model, settings, **sizes)
             left = seconds - (time.monotonic() - started)
-            share = 0 if choice.shape is None else ROUNDING_SHARE
+            share = 0 if choice.shape is None else LAST_STRETCH_TIME
             return asdict(training_within(left / (1 + share), num_words, dev_words, recipe.epochs, speed))
 
         asked = {"model": request.model, **sizes, **choice.model_changes}
@@ -163,10 +167,10 @@ class Stages:
                     changes = {"discount_fallback": KNESER_NEY_FALLBACK}
                 self._train_in(folder, **sizes, **changes)
                 if choice.shape is not None:
-                    say(f"train: a last stretch with weights of {ROUNDING_BITS} bits")
-                    changes["epochs"] *= ROUNDING_SHARE
-                    changes["learning_rate"] *= ROUNDING_RATE
-                    self._train_in(rounding, start=folder, quantise_aware=ROUNDING_BITS, **sizes, **changes)
+                    say(f"train: a last stretch with weights of {LAST_STRETCH['quantise_aware']} bits")
+                    changes["epochs"] *= LAST_STRETCH_WORDS
+                    changes["learning_rate"] *= LAST_STRETCH_RATE
+                    self._train_in(rounding, start=folder, **sizes, **changes, **LAST_STRETCH)
                 trained = folder if choice.shape is None else rounding
                 # first, so that a model which is in its place is known to be this one
                 self._record.finish(self._key("train"), trained / _SEAL)
