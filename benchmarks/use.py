@@ -1,7 +1,8 @@
 """How long is a suggestion, and what does a model in use cost? One core, V = 50,000, 8,000 base words, 200 values.
 
-A text is typed word by word into the coded model (float32), the dense one, and the coded one packed in 8 and in 4 bits,
-in turns: after each word a suggestion, and after one letter of the next a completion. The floor is what no
+Sentences are typed word by word into the coded model (float32), the dense one, and the coded one packed in 8 and in 4 bits,
+a sentence in turn, as a keyboard has one model at a time: after each word a suggestion, and after one letter of the next a
+completion. The floor is what no
 implementation can leave out, in plain numpy: the LSTM's step, one product over the base words, the sparse product of
 the codes, the best five. Beside it, a step of the coded model's ONNX graph in onnxruntime. Load time and memory are those
 of fresh processes. All times are of the processor, which on one core is what a user waits on a quiet machine, and does not
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 NUM_WORDS, BASE_SIZE, SIZE = 50_000, 8_000, 200
+SENTENCE_WORDS = 20
 KINDS = ("coded", "dense", "int8", "int4")
 COMPLETIONS = {"complete": "coded", "dense_complete": "dense"}
 ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -98,7 +100,7 @@ def run_speed(paths: dict[str, Path], num_typed: int) -> dict[str, float]:
 
     models = {kind: fewwords.load(paths[kind]) for kind in KINDS}
     plain_step, graph_step = floor(paths["coded"]), onnx_step(paths["onnx"], {})
-    words = [models["coded"].vocabulary.words[100 + 37 * place] for place in range(num_typed)]
+    words = [models["coded"].vocabulary.words[100 + 37 * place] for place in range(num_typed + SENTENCE_WORDS)]
     times: dict[str, list[float]] = {kind: [] for kind in (*KINDS, *COMPLETIONS, "floor", "onnx")}
 
     def measure(kind: str, function: Callable[[], Any]) -> None:
@@ -106,14 +108,30 @@ def run_speed(paths: dict[str, Path], num_typed: int) -> dict[str, float]:
         function()
         times[kind].append(1000 * (time.process_time() - start))
 
-    for count in range(1, num_typed):
-        text = " ".join(words[count - count % 20 : count]) + " "
-        for kind, model in models.items():
-            measure(kind, lambda model=model, text=text: model.suggest(text))
-        for name, kind in COMPLETIONS.items():
-            measure(name, lambda kind=kind, text=text, count=count: models[kind].suggest(text + words[count][0]))
-        measure("floor", plain_step)
-        measure("onnx", lambda count=count: graph_step(100 + 37 * count))
+    def type_words(first: int, function: Callable[[str, int], None]) -> None:
+        for count in range(first + 1, first + SENTENCE_WORDS):
+            function(" ".join(words[first:count]) + " ", count)
+
+    def ask(kind: str) -> Callable[[str, int], None]:
+        return lambda text, count: measure(kind, lambda: models[kind].suggest(text))
+
+    def complete(name: str) -> Callable[[str, int], None]:
+        model = models[COMPLETIONS[name]]
+
+        def type_letter(text: str, count: int) -> None:
+            model.suggest(text)
+            measure(name, lambda: model.suggest(text + words[count][0]))
+
+        return type_letter
+
+    turns = [*map(ask, KINDS), *map(complete, COMPLETIONS)]
+    turns += [
+        lambda text, count: measure("floor", plain_step),
+        lambda text, count: measure("onnx", lambda: graph_step(100 + 37 * count)),
+    ]
+    for first in range(0, num_typed, SENTENCE_WORDS):
+        for turn in turns:
+            type_words(first, turn)
     sentences = [" ".join(words[place : place + 20]) for place in range(60)]
     start = time.process_time()
     models["coded"].score_all(sentences)
