@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -365,6 +366,10 @@ def test_a_run_starts_from_a_packed_file_with_its_codes(run, work, tmp_path, qui
     np.testing.assert_array_equal(after.codes.indices, before.codes.indices)
     np.testing.assert_array_equal(after.codes.values, before.codes.values)
     assert after.trained_words == before.trained_words + summary.words
+    with pytest.raises(
+        InputError, match=r"english\.few: has `embedding_size` 200, and the model that shall start from it 16"
+    ):
+        train(work, settings, quick(), **{**again, "start": Path("english"), "output": tmp_path / "other"})
     with pytest.raises(InputError, match="has 12 base words; give `base_size` 12"):
         train(work, settings, quick(), **{**again, "base_size": 10, "output": tmp_path / "other"})
 

@@ -19,6 +19,7 @@ from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.models.neural.weights import check_weights
+from fewwords.models.shipped import find_model
 from fewwords.progress import say
 from fewwords.store.files import sha256_of
 from fewwords.store.locks import lock_folder
@@ -74,6 +75,7 @@ def train_neural(
     folder = output or model_folder(work, model_settings.variant, vocabulary_size)
     device = prepare_process(settings.threads)
     settings = choose_start(work, model_settings, settings, vocabulary_size)
+    start = None if start is None else find_model(start)
     started = None if start is None else load_start(start, model_settings)
     materials = gather_materials(
         work,
