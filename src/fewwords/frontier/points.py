@@ -124,7 +124,7 @@ def points_of(folder: Path, measure: Measure, *, after_training: bool = False, i
             weights, num_bytes = round_tables(model, recipe, inputs)
             rounded = dense_model(model, weights)
         points.append(measure.point(rounded, num_bytes, **_bits(recipe)))
-    return [*points, *(_compressed_points(model, measure, sentences) if after_training else [])]
+    return [*points, *(_compressed_points(model, measure, sentences, inputs) if after_training else [])]
 
 
 def _bits(recipe: Recipe) -> dict[str, Any]:
@@ -154,9 +154,10 @@ def _ngram_points(model: KneserNey, measure: Measure) -> list[Point]:
     return points
 
 
-def _compressed_points(model: NeuralModel, measure: Measure, sentences: list[Sentence]) -> list[Point]:
+def _compressed_points(
+    model: NeuralModel, measure: Measure, sentences: list[Sentence], inputs: Mapping[str, Floats]
+) -> list[Point]:
     points, size = [], model.network.settings.embedding_size
-    inputs = twin_inputs(model, sentences)
     for width in PRODUCT_WIDTHS:
         if size % width == 0 and model.network.settings.hidden_size % width == 0:
             weights, num_bytes = quantise_products(model, width, SMALL_TABLES, inputs)
