@@ -24,7 +24,7 @@ def frontier(
         typer.Option(min=1, help="Threads of each run. \\[default: the cores, shared by the jobs]", show_default=False),
     ] = None,
     test_words: Annotated[
-        int, typer.Option(metavar="N", help="Words of test that each model is measured on.")
+        int, typer.Option(metavar="N", help="Words of test that each model is measured on; 0: dev alone, for trials.")
     ] = 200_000,
     plan: Annotated[bool, typer.Option("--plan", help="Only show the runs and what is done.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Only write the report of what is done.")] = False,

@@ -20,6 +20,7 @@ VOCABULARY_SIZE = 50_000
 RETRAINING_SHARE = 10  # a tenth of the words
 VECTOR_SIZE = 200
 WIDE = 400  # cells of an LSTM with 200 values of state: 8 % less perplexity for 0.2 MB in 4 bits (docs/log.md)
+NARROW = 128  # values of a state, with as many cells or more: the table costs less, and the LSTM learns as much
 OURS = "sparse codes"
 
 
@@ -118,6 +119,11 @@ class _Maker:
             yield self._retrained(f"svd-retrained-{number + 1}", band_words, svd_ranks(VECTOR_SIZE, shares))
         for run in (*closest, dense, *larger):
             yield self._rounded(run)
+        narrow: dict[str, Any] = {"size": NARROW, **wide}
+        yield self._coded("codes-b2k-n4-tuned-e128-c400", base_size=2_000, nonzeros=4, tune_codes=True, **narrow)
+        yield self._adaptive("adaptive-1mb-e128-c400", tall, (2_000, 8_000), (NARROW, 32, 8), **narrow)
+        yield self._coded("codes-b8k-tuned-e128-c600", tune_codes=True, size=NARROW, cell_size=600)
+        yield self._coded("codes-b4k-n4-tuned-c400", base_size=4_000, nonzeros=4, tune_codes=True, **wide)
         yield self._coded("codes-b8k-e100", size=100)
         yield self._coded("codes-b8k-e300", size=300)
         yield self._coded("codes-b4k-e300", base_size=4_000, size=300)

@@ -67,7 +67,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Measure:
-    """Where points are measured, and what they are called: the perplexity of the first words of dev and of test."""
+    """Where points are measured, and what they are called: the perplexity of the first words of dev and of test.
+
+    No `test_words` leave test alone: for trials, which only choose.
+    """
 
     work: Path
     method: str
@@ -78,7 +81,8 @@ class Measure:
 
     def point(self, model: Model, num_bytes: float, method: str | None = None, **settings: Any) -> Point:
         """The point of a model."""
-        dev, test = (self._perplexity(model, *each) for each in (("dev", self.dev_words), ("test", self.test_words)))
+        dev = self._perplexity(model, "dev", self.dev_words)
+        test = self._perplexity(model, "test", self.test_words) if self.test_words else None
         found = Point(
             method=method or self.method,
             settings=settings,
@@ -89,7 +93,8 @@ class Measure:
             ours=self.ours,
             run=self.run,
         )
-        say(f"{self.run}: {found.method} {settings}: {found.mb:.3f} MB, dev {dev:.2f}, test {test:.2f}")
+        told = "" if test is None else f", test {test:.2f}"
+        say(f"{self.run}: {found.method} {settings}: {found.mb:.3f} MB, dev {dev:.2f}{told}")
         return found
 
     def _perplexity(self, model: Model, name: PartName, max_words: int) -> float:

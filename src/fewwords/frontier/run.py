@@ -60,10 +60,14 @@ def run_frontier(
 ) -> dict[str, str]:
     """Do all runs without points on `test_words`, `jobs` at a time; returns the errors by name of run.
 
+    With no test words, for trials, points have the perplexity of dev alone.
+
     As always with spawned processes, a script must call this under `if __name__ == "__main__"`.
     """
-    if jobs < 1 or test_words < 1:
-        raise InputError("`jobs` and `test_words`: choose 1 or more")
+    if jobs < 1:
+        raise InputError(f"`jobs` {jobs}: choose 1 or more")
+    if test_words < 0:
+        raise InputError(f"`test_words` {test_words}: choose 0 or more")
     TokenCorpus.open(work)
     folder = frontier_folder(work)
     share = threads or max(1, available_cores() // jobs)
