@@ -13,7 +13,7 @@ import pytest
 from fewwords.corpus import Settings, TokenCorpus, prepare
 from fewwords.errors import InputError
 from fewwords.evaluation.perplexity import part_perplexity
-from fewwords.frontier.plan import Run, make_runs
+from fewwords.frontier.plan import FINALS, Run, make_finals, make_runs, make_trials
 from fewwords.frontier.points import Point
 from fewwords.frontier.report import best_at, envelope, write_frontier
 from fewwords.frontier.run import do_run, finished_points, frontier_folder, points_path, read_points, run_frontier
@@ -53,8 +53,7 @@ def model_folder(work: Path, name: str) -> Path:
 def test_every_run_of_the_plan_has_settings_that_can_be_trained() -> None:
     runs = make_runs()
     assert len({run.name for run in runs}) == len(runs)
-    assert [run.title for run in runs][:2] == ["dense-tied", "codes-b8k"]
-    assert runs[0].name == "dense-tied-v50000-w20M"
+    assert (runs[0].title, runs[0].name) == ("codes-b8k", "codes-b8k-v50000-w20M")
     for run in runs:
         if run.cell.variant in VARIANTS:
             settings_of(run.cell.variant, **run.cell.model_changes)
@@ -63,11 +62,22 @@ def test_every_run_of_the_plan_has_settings_that_can_be_trained() -> None:
     assert all(run.ours == run.title.startswith("codes-b") for run in runs)
     names = {run.name for run in runs}
     assert all(run.start is None or run.start in names for run in runs)
-    with pytest.raises(InputError, match="no such run; there are dense-tied, "):
+    with pytest.raises(InputError, match="no such run; there are codes-b8k, "):
         make_runs(only=("no",))
 
 
-@pytest.mark.parametrize("name", ["codes-b8k", "low-rank-32", "dense-tied-100", "kn3"])
+def test_trials_have_every_shape_on_a_quarter_of_the_words_and_finals_those_that_were_chosen() -> None:
+    trials, finals = make_trials(), make_finals()
+    assert {run.title for run in trials} == {
+        run.title for run in make_runs() if run.start is None or "svd" in run.title
+    }
+    assert {run.cell.words for run in trials if run.start is None} == {5_000_000}
+    assert set(FINALS) == {run.title for run in finals if run.start is None}
+    assert {run.title for run in finals if run.is_rounded} == {f"{title}-rounded" for title in FINALS if title != "kn3"}
+    assert [run.title for run in make_finals(only=("codes-b1k",))] == ["codes-b1k"]
+
+
+@pytest.mark.parametrize("name", ["codes-b8k", "low-rank-20", "dense-tied-100", "kn3"])
 def test_a_run_ends_in_points_whose_perplexity_is_that_of_the_model(work: Path, name: str) -> None:
     run = run_of(name)
     points = do_run(work, run, threads=1, test_words=200)
@@ -83,6 +93,21 @@ def test_a_run_ends_in_points_whose_perplexity_is_that_of_the_model(work: Path, 
     assert read_points(points_path(work, run), 100) is None  # on other words it is measured again
     assert read_points(points_path(work, run_of(name, 3_000))) is None  # and a plan of other words has its own models
     assert not (model_folder(work, name) / "checkpoint").exists()
+
+
+def test_a_trial_is_measured_on_dev_alone(work: Path, command: Callable[..., Any]) -> None:
+    (trial,) = make_trials(8_000, SIZE, ("codes-b8k",))
+    shown = command(
+        *("frontier", "--work", work, "--trials", "--only", "codes-b8k", "--vocab-size", SIZE, "--words", 8_000),
+        *("--threads", 1),
+    )
+    assert shown.code == 0, shown.err
+    points = read_points(points_path(work, trial), 0) or []
+    assert [point.ppl for point in points] == [None] * 4
+    assert f"{points[-1].dev_ppl:.2f}" in shown.out
+    with pytest.raises(InputError, match="measured on test yet; run the plan first"):
+        write_frontier(points, work / "nothing")
+    assert not (work / "nothing").exists()
 
 
 def test_the_bytes_of_ours_are_those_of_the_packer(work: Path, tmp_path: Path) -> None:
@@ -132,7 +157,7 @@ def test_runs_in_processes_and_a_failure_stops_no_other(work: Path) -> None:
 
 def test_codes_that_cannot_be_made_are_the_failure_of_their_run(work: Path, tmp_path: Path) -> None:
     (tmp_path / "corpus").symlink_to(work / "corpus")  # and no vectors
-    run = run_of("codes-b4k")
+    run = run_of("codes-b1k")
     failures = run_frontier(tmp_path, [run], threads=1)
     assert list(failures) == [run.name]
     assert "vectors" in failures[run.name]
@@ -144,7 +169,7 @@ def test_the_command_shows_its_plan_and_refuses_unknown_runs(work: Path, command
     assert "1 runs" in shown.out
     refused = command("frontier", "--work", work, "--only", "gpt")
     assert refused.code == 2
-    assert "no such run; there are dense-tied" in refused.err
+    assert "no such run; there are codes-b8k" in refused.err
 
 
 def point(method: str, mb: float, ppl: float, dev: float | None = None, ours: bool = False, bits: int = 4) -> Point:
@@ -186,13 +211,14 @@ def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Pa
     assert (tmp_path / "results" / "figures" / "frontier.svg").stat().st_size > 1_000
     assert readme.read_text().startswith("A\n<!-- frontier -->\n![")
     assert "old" not in readme.read_text()
-    assert "runs are done" not in told
-    write_frontier(points, tmp_path / "results", readme, num_runs=7)
+    assert "Not run" not in told
+    assert "Trials" not in told
+    tried = [replace(each, ppl=None, dev_ppl=each.mb * 100) for each in points]
+    write_frontier(points, tmp_path / "results", readme, trials=tried, missing=["kn3", "dense"])
     for path in (tmp_path / "results" / "frontier.md", readme):
-        assert (
-            f"{len({each.run for each in points})} of 7 runs are done, so this may change. Models of"
-            in path.read_text()
-        )
+        assert "Not run yet, so this may change: kn3, dense. Models of" in path.read_text()
+    assert "| codes-0.8 | codes | 0.8 | 80.00 | 0.800 | 80.00 |" in (tmp_path / "results" / "frontier.md").read_text()
+    assert len(json.loads((tmp_path / "results" / "frontier.json").read_text())) == len(points)  # and no trial
     with pytest.raises(InputError, match="run the plan first"):
         write_frontier([], tmp_path)
 

@@ -24,8 +24,12 @@ def frontier(
         typer.Option(min=1, help="Threads of each run. \\[default: the cores, shared by the jobs]", show_default=False),
     ] = None,
     test_words: Annotated[
-        int, typer.Option(metavar="N", help="Words of test that each model is measured on; 0: dev alone, for trials.")
+        int, typer.Option(metavar="N", help="Words of test that each model is measured on.")
     ] = 200_000,
+    trials: Annotated[
+        bool,
+        typer.Option("--trials", help="Every shape on a quarter of the words, judged on dev: this chose the runs."),
+    ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only show the runs and what is done.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Only write the report of what is done.")] = False,
     results: Annotated[
@@ -43,12 +47,14 @@ def frontier(
 ) -> None:
     """Find the best model of 1, 2, 4 and 8 MB: sparse codes against every other way to make a model small.
 
-    Each run trains a model and packs it in float32, 8 and 4 bits, in a process of its own; its messages are in frontier/logs.
-    Finished runs are never done again and interrupted ones go on.
+    Trials on a quarter of the words chose the shapes that are trained on all of them; --trials runs those. Each run trains a
+    model and packs it in float32, 8 and 4 bits, in a process of its own; its messages are in frontier/logs. Finished runs
+    are never done again and interrupted ones go on.
 
     \b
     Examples:
       fewwords frontier --work work --plan
+      fewwords frontier --work work --trials --threads 1
       fewwords frontier --work work --threads 1
       fewwords frontier --work work --only dense-tied --only codes-b8k
       fewwords frontier --work work --words 93000000 --only codes-b6k-tuned-c400
@@ -57,13 +63,13 @@ def frontier(
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.paper import screen_table
     from fewwords.errors import InputError
-    from fewwords.frontier.plan import make_runs
-    from fewwords.frontier.report import write_frontier
+    from fewwords.frontier.plan import make_finals, make_runs, make_trials
+    from fewwords.frontier.report import trials_table, write_frontier
     from fewwords.frontier.run import finished_points, frontier_folder, run_frontier
     from fewwords.frontier.status import runs_table
     from fewwords.paper.report.drawing import drawing
 
-    runs = make_runs(words, vocab_size, tuple(only or ()))
+    runs = (make_trials if trials else make_finals)(words, vocab_size, tuple(only or ()))
     if plan:
         result_console().print(screen_table(runs_table(work, runs)))
         return
@@ -71,11 +77,19 @@ def frontier(
     if not report:
         with drawing():
             pass  # what the figure needs is missed now, not after hours of training
+        test_words = 0 if trials else test_words
         failures = run_frontier(work, runs, jobs=jobs, threads=threads, test_words=test_words)
-    more = [finished_points(work, make_runs(number, vocab_size)) for number in more_words or ()]
-    folder = results or frontier_folder(work) / "report"
-    best = write_frontier(finished_points(work, runs), folder, readme, more, len(runs))
-    result_console().print(screen_table(best))
+    tried = finished_points(work, make_trials(words, vocab_size))
+    if trials:
+        result_console().print(screen_table(trials_table(tried)))
+    else:
+        more = [finished_points(work, make_runs(number, vocab_size)) for number in more_words or ()]
+        folder = results or frontier_folder(work) / "report"
+        points = finished_points(work, make_runs(words, vocab_size))
+        done = {point.run for point in points}
+        missing = [run.title for run in make_finals(words, vocab_size) if run.name not in done]
+        best = write_frontier(points, folder, readme, more, tried, missing)
+        result_console().print(screen_table(best))
     if failures:
         name, told = next(iter(failures.items()))
         raise InputError(f"{len(failures)} of {len(runs)} runs failed; the first, {name}: {told}")

@@ -1,5 +1,6 @@
-"""The runs of the frontier, the most telling first: ours, and every rival, on the same words with the same recipe.
+"""The runs of the frontier: ours, and every rival, on the same words with the same recipe.
 
+Trials on a quarter of the words, judged on dev, choose the shapes (`FINALS`) that train on all words and are told on test.
 All start from the same word vectors: dense and coded models as they are, in other sizes by their leading directions
 ("fitted"), the other tables by least squares. Sizes of tables are chosen so that the packed files of 4 bits stay just below 1,
 2 or 4 MB, because the best model of a size is one of at most that size; `docs/how-to/frontier.md` has the arithmetic.
@@ -19,9 +20,23 @@ DEFAULT_WORDS = 20_000_000
 VOCABULARY_SIZE = 50_000
 RETRAINING_SHARE = 10  # a tenth of the words
 VECTOR_SIZE = 200
-WIDE = 400  # cells of an LSTM with 200 values of state: 8 % less perplexity for 0.2 MB in 4 bits (docs/log.md)
-NARROW = 128  # values of a state, with as many cells or more: the table costs less, and the LSTM learns as much
+# More cells than values of state: 8 % less perplexity for 0.2 MB in 4 bits; and fewer values of state, for small files.
+WIDE: dict[str, Any] = {"cell_size": 400}
+NARROW: dict[str, Any] = {"size": 128}
 OURS = "sparse codes"
+ROUNDED = "-rounded"  # the end of a title: with a last stretch
+TRIAL_SHARE = 4  # trials train on a quarter of the words
+# The best of each size in the trials, on dev (results/frontier.md), and every method's best: they train on all words.
+FINALS = (
+    "codes-b2k-n4-tuned",
+    "codes-b6k-tuned-c400",
+    "codes-b16k-tuned-c400",
+    "adaptive-1mb",
+    "adaptive-2mb-c400",
+    "adaptive-4mb-c400",
+    "dense-tied",
+    "kn3",
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +73,7 @@ class Run:
 def make_runs(
     words: int = DEFAULT_WORDS, vocabulary_size: int = VOCABULARY_SIZE, only: tuple[str, ...] = ()
 ) -> list[Run]:
-    """All runs in order, or those with a title in `only`; raises InputError for an unknown title."""
+    """All runs of so many words in order, or those with a title in `only`; raises InputError for an unknown title."""
     if words < 1:
         raise InputError(f"`words` {words}: choose 1 or more")
     runs = list(_Maker(words, vocabulary_size).runs())
@@ -69,75 +84,76 @@ def make_runs(
     return [run for run in runs if not only or run.title in only]
 
 
+def make_trials(
+    words: int = DEFAULT_WORDS, vocabulary_size: int = VOCABULARY_SIZE, only: tuple[str, ...] = ()
+) -> list[Run]:
+    """The same shapes on a quarter of the words, without last stretches, which cost every method the same."""
+    runs = make_runs(max(1, words // TRIAL_SHARE), vocabulary_size, only)
+    return [run for run in runs if not run.is_rounded]
+
+
+def make_finals(
+    words: int = DEFAULT_WORDS, vocabulary_size: int = VOCABULARY_SIZE, only: tuple[str, ...] = ()
+) -> list[Run]:
+    """The runs of the shapes that were chosen, with their last stretches, or those with a title in `only`."""
+    runs = make_runs(words, vocabulary_size, only)
+    return runs if only else [run for run in runs if run.title.removesuffix(ROUNDED) in FINALS]
+
+
 @dataclass(frozen=True)
 class _Maker:
     words: int
     vocabulary_size: int
 
     def runs(self) -> Iterator[Run]:
-        tall = self.vocabulary_size / VOCABULARY_SIZE  # small vocabularies, for trials, have small tables
-        wide: dict[str, Any] = {"cell_size": WIDE}
-        dense = self._dense("dense-tied", after_training=True)
-        yield dense
+        """All shapes, method by method; those with a last stretch after them."""
+        shapes = [*self._ours(), *self._rivals()]
+        yield from shapes
+        for run in shapes:
+            if run.title in FINALS and run.cell.is_neural and run.start is None:
+                yield self._rounded(run)
+
+    def _ours(self) -> Iterator[Run]:
         yield self._coded("codes-b8k")
-        closest = [
-            self._coded("codes-b6k-tuned-c400", base_size=6_000, tune_codes=True, **wide),
-            self._adaptive("adaptive-2mb-c400", tall, (5_000, 13_000), (200, 56, 24), **wide),
-            self._coded("codes-b2k-n4-tuned", base_size=2_000, nonzeros=4, tune_codes=True),
-            self._adaptive("adaptive-1mb", tall, (2_000, 8_000), (200, 40, 8)),
-        ]
-        yield from closest
-        yield self._adaptive("adaptive-2mb", tall, (6_000, 14_000), (200, 64, 28))
-        larger = [
-            self._table("low-rank-48-c400", "low-rank", rank=48, **wide),
-            self._coded("codes-b16k-tuned-c400", base_size=16_000, tune_codes=True, **wide),
-            self._adaptive("adaptive-4mb-c400", tall, (16_000,), (200, 88), **wide),
-        ]
-        yield from larger
-        yield self._dense("dense-tied-100", size=100)
-        yield self._run("kn3", "Kneser-Ney", "kn3")
-        yield self._coded("codes-b4k", base_size=4_000)
-        yield self._coded("codes-b2k-n4", base_size=2_000, nonzeros=4)
-        yield self._coded("codes-b8k-tuned-c400", tune_codes=True, **wide)
-        yield self._table("low-rank-60", "low-rank", rank=60)
-        yield self._coded("codes-b2k", base_size=2_000)
-        yield self._coded("codes-b4k-tuned-c400", base_size=4_000, tune_codes=True, **wide)
-        yield self._table("low-rank-20", "low-rank", rank=20)
-        yield self._table("low-rank-32", "low-rank", rank=32)
-        yield self._table("hashed-1mb", "hashed", num_buckets=_scaled(4_600, tall))
-        yield self._table("hashed-2mb", "hashed", num_buckets=_scaled(14_000, tall))
-        yield self._table("hashed-2mb-c400", "hashed", num_buckets=_scaled(11_000, tall), **wide)
-        yield self._coded("codes-b16k", base_size=16_000)
-        yield self._table("quotient-1mb", "quotient", num_buckets=_scaled(5_500, tall))
-        yield self._table("quotient-2mb", "quotient", num_buckets=_scaled(15_000, tall))
-        yield self._table("quotient-sum-1mb", "quotient", num_buckets=_scaled(5_500, tall), combination="sum")
-        yield self._adaptive("adaptive-4mb", tall, (16_000,), (200, 104))
-        yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
-        yield self._table("low-rank-100", "low-rank", rank=100)
+        yield self._coded("codes-b8k-untied", tied=False)
+        yield self._coded("codes-b8k-tuned", tune_codes=True)
+        yield self._coded("codes-b8k-n4", nonzeros=4)
+        yield self._coded("codes-b8k-e100", size=100)
+        yield self._coded("codes-b4k-e400", base_size=4_000, size=400)
+        yield self._coded("codes-b8k-two-layers", num_layers=2)
+        yield self._coded("codes-b1k", base_size=1_000)
+        tuned: dict[str, Any] = {"tune_codes": True}
+        yield self._coded("codes-b2k-n4-tuned", base_size=2_000, nonzeros=4, **tuned)
+        yield self._coded("codes-b2k-n4-tuned-e128-c400", base_size=2_000, nonzeros=4, **tuned, **NARROW, **WIDE)
+        yield self._coded("codes-b4k-n4-tuned-c400", base_size=4_000, nonzeros=4, **tuned, **WIDE)
+        yield self._coded("codes-b6k-tuned-c400", base_size=6_000, **tuned, **WIDE)
+        yield self._coded("codes-b8k-tuned-e128-c600", **tuned, **NARROW, cell_size=600)
+        yield self._coded("codes-b16k-tuned-c400", base_size=16_000, **tuned, **WIDE)
+
+    def _rivals(self) -> Iterator[Run]:
+        yield self._dense("dense-tied", after_training=True)
+        yield self._dense("dense", tied=False)
         yield self._dense("dense-tied-50", size=50)
+        yield self._dense("dense-tied-100", size=100)
+        yield self._dense("dense-tied-c400", **WIDE)
+        yield self._table("low-rank-20", "low-rank", rank=20)
+        yield self._table("low-rank-60", "low-rank", rank=60)
+        yield self._table("low-rank-48-c400", "low-rank", rank=48, **WIDE)
+        yield self._table("low-rank-100", "low-rank", rank=100)
+        yield self._table("hashed-1mb", "hashed", num_buckets=4_600)
+        yield self._table("hashed-2mb", "hashed", num_buckets=14_000)
+        yield self._table("quotient-1mb", "quotient", num_buckets=5_500)
+        yield self._table("quotient-2mb", "quotient", num_buckets=15_000)
+        yield self._table("quotient-sum-1mb", "quotient", num_buckets=5_500, combination="sum")
+        yield self._adaptive("adaptive-1mb", (2_000, 8_000), (200, 40, 8))
+        yield self._adaptive("adaptive-1mb-e128-c400", (2_000, 8_000), (128, 32, 8), **NARROW, **WIDE)
+        yield self._adaptive("adaptive-2mb", (6_000, 14_000), (200, 64, 28))
+        yield self._adaptive("adaptive-2mb-c400", (5_000, 13_000), (200, 56, 24), **WIDE)
+        yield self._adaptive("adaptive-4mb-c400", (16_000,), (200, 88), **WIDE)
+        yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
+        yield self._run("kn3", "Kneser-Ney", "kn3")
         for number, (band_words, shares) in enumerate(SVD_BANDS):
             yield self._retrained(f"svd-retrained-{number + 1}", band_words, svd_ranks(VECTOR_SIZE, shares))
-        for run in (*closest, dense, *larger):
-            yield self._rounded(run)
-        narrow: dict[str, Any] = {"size": NARROW, **wide}
-        yield self._coded("codes-b2k-n4-tuned-e128-c400", base_size=2_000, nonzeros=4, tune_codes=True, **narrow)
-        yield self._adaptive("adaptive-1mb-e128-c400", tall, (2_000, 8_000), (NARROW, 32, 8), **narrow)
-        yield self._coded("codes-b8k-tuned-e128-c600", tune_codes=True, size=NARROW, cell_size=600)
-        yield self._coded("codes-b4k-n4-tuned-c400", base_size=4_000, nonzeros=4, tune_codes=True, **wide)
-        yield self._coded("codes-b8k-e100", size=100)
-        yield self._coded("codes-b8k-e300", size=300)
-        yield self._coded("codes-b4k-e300", base_size=4_000, size=300)
-        yield self._coded("codes-b4k-e400", base_size=4_000, size=400)
-        yield self._coded("codes-b8k-c400", **wide)
-        yield self._coded("codes-b8k-tuned", tune_codes=True)
-        yield self._coded("codes-b8k-n4-tuned-c400", nonzeros=4, tune_codes=True, **wide)
-        yield self._coded("codes-b8k-n4", nonzeros=4)
-        yield self._coded("codes-b4k-n4", base_size=4_000, nonzeros=4)
-        yield self._coded("codes-b1k", base_size=1_000)
-        yield self._coded("codes-b8k-two-layers", num_layers=2)
-        yield self._coded("codes-b8k-untied", tied=False)
-        yield self._dense("dense-tied-c400", **wide)
-        yield self._dense("dense", tied=False)
 
     def _run(
         self,
@@ -178,17 +194,31 @@ class _Maker:
     def _coded(
         self, name: str, method: str = OURS, *, base_size: int = DEFAULT_BASE_SIZE, tied: bool = True, **more: Any
     ) -> Run:
-        base_size = _scaled(base_size, self.vocabulary_size / VOCABULARY_SIZE)
+        base_size = _scaled(base_size, self._share)
         return replace(self._run(name, method, "lstm-z-w", tied=tied, **more), base_size=base_size)
 
-    def _table(self, name: str, storage: str, method: str | None = None, **more: Any) -> Run:
+    @property
+    def _share(self) -> float:
+        """Small vocabularies, for small tries of everything, have small tables."""
+        return self.vocabulary_size / VOCABULARY_SIZE
+
+    def _table(
+        self, name: str, storage: str, method: str | None = None, *, num_buckets: int | None = None, **more: Any
+    ) -> Run:
+        if num_buckets is not None:
+            more["num_buckets"] = _scaled(num_buckets, self._share)
         return self._run(name, method or storage, "lstm-z", tied=True, embedding=storage, output=storage, **more)
 
     def _adaptive(
-        self, name: str, tall: float, band_words: tuple[int, ...], band_ranks: tuple[int, ...], **more: Any
+        self,
+        name: str,
+        band_words: tuple[int, ...],
+        band_ranks: tuple[int, ...],
+        method: str | None = None,
+        **more: Any,
     ) -> Run:
-        words = tuple(_scaled(each, tall) for each in band_words)
-        return self._table(name, "adaptive", band_words=words, band_ranks=band_ranks, **more)
+        words = tuple(_scaled(each, self._share) for each in band_words)
+        return self._table(name, "adaptive", method, band_words=words, band_ranks=band_ranks, **more)
 
     def _rounded(self, run: Run) -> Run:
         """A last stretch of a run with weights of 4 bits."""
@@ -196,21 +226,14 @@ class _Maker:
         rate = LAST_STRETCH_RATE * TrainingSettings.learning_rate
         training = {**cell.training_changes, **LAST_STRETCH, "learning_rate": rate}
         words = max(1, round(LAST_STRETCH_WORDS * self.words))
-        title = f"{run.title}-rounded"
+        title = f"{run.title}{ROUNDED}"
         rounded = replace(cell, name=self._name(title), words=words, training_changes=training)
         return replace(run, title=title, cell=rounded, start=run.name)
 
     def _retrained(self, name: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
-        words = tuple(_scaled(each, self.vocabulary_size / VOCABULARY_SIZE) for each in band_words)
-        run = self._table(
-            name,
-            "adaptive",
-            "block SVD, retrained",
-            band_words=words,
-            band_ranks=band_ranks,
-            words=max(1, self.words // RETRAINING_SHARE),
-            training={"learning_rate": 0.002},
-        )
+        words = max(1, self.words // RETRAINING_SHARE)
+        training = {"learning_rate": 0.002}
+        run = self._adaptive(name, band_words, band_ranks, "block SVD, retrained", words=words, training=training)
         return replace(run, start=self._name("dense-tied"))
 
 

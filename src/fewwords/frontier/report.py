@@ -1,7 +1,7 @@
 """The report of the frontier: `frontier.json` (all points), `frontier.md`, the figure, and a block for a README.
 
 The best of each size is chosen by dev; what is told is test. A method's line has its lower envelope: the points with no other
-of the method that is both smaller and better.
+of the method that is both smaller and better. Trials, which are judged on dev alone, have a table of their own.
 """
 
 from collections.abc import Sequence
@@ -88,6 +88,18 @@ def all_table(points: Sequence[Point]) -> Table:
     return Table("all", "All models", ("run", "method", "stored in", "MB", "dev perplexity", "test perplexity"), rows)
 
 
+def trials_table(points: Sequence[Point]) -> Table:
+    """What chose the shapes: each trial's largest file and its smallest, ordered by the smallest."""
+    rows = []
+    for (run, method), group in groupby(points, key=lambda point: (point.run, point.method)):
+        by_size = sorted(group, key=lambda point: point.mb)
+        small, large = by_size[0], by_size[-1]
+        figures = [f"{large.mb:.1f}", _figure(large.dev_ppl), f"{small.mb:.3f}", _figure(small.dev_ppl)]
+        rows.append((small.mb, [run, method, *figures]))
+    titles = ("run", "method", "MB, largest", "dev perplexity", "MB, smallest", "dev perplexity")
+    return Table("trials", "Trials", titles, [row for _, row in sorted(rows, key=lambda each: each[0])])
+
+
 def _bits(point: Point) -> str:
     settings = point.settings
     known = ("bits", "encoder_bits", "ngrams")
@@ -107,38 +119,52 @@ def write_frontier(
     results: Path,
     readme: Path | None = None,
     more: Sequence[Sequence[Point]] = (),
-    num_runs: int | None = None,
+    trials: Sequence[Point] = (),
+    missing: Sequence[str] = (),
 ) -> Table:
     """Write the report of the points into the folder `results`, and the block between its marks into `readme`.
 
-    `more` are the points of other plans, with more words: their best models stand below. `num_runs` are those of the plan:
-    where some are missing, the report says so.
+    `more` are the points of other plans, with more words: their best models stand below. `trials` are those that chose the
+    shapes. Where runs of the plan are `missing`, the report names them.
     """
+    points = [point for point in points if point.ppl is not None]
     if not points:
-        raise InputError("no run of the frontier is done yet; run the plan first")
+        raise InputError("no run of the frontier is measured on test yet; run the plan first")
     results.mkdir(parents=True, exist_ok=True)
     everything = [point for group in (points, *more) for point in group]
     write_json(results / "frontier.json", [point.to_json() for point in everything])
     draw_frontier(lines(points), results / "figures")
     best = best_table(points)
     block = "\n\n".join(f"{_says(group)}\n\n{markdown_table(best_table(group))}" for group in (points, *more) if group)
-    num_done = len({point.run for point in points})
-    if num_runs is not None and num_done < num_runs:
-        block = f"{num_done} of {num_runs} runs are done, so this may change. {block}"
+    if missing:
+        block = f"Not run yet, so this may change: {', '.join(missing)}. {block}"
     parts = [
         "# The frontier: perplexity against megabytes",
         "Written by `fewwords frontier`; do not edit.",
         block,
     ]
-    parts += ["![Perplexity against megabytes](figures/frontier.svg)", f"## {all_table(everything).title}"]
+    parts.append("![Perplexity against megabytes](figures/frontier.svg)")
+    found = all_table(everything)
+    parts += [f"## {found.title}", markdown_table(found)]
+    if trials:
+        tried = trials_table(trials)
+        parts += [f"## {tried.title}", _says_of_trials(trials), markdown_table(tried)]
     with atomic_write(results / "frontier.md") as file:
-        file.write(("\n\n".join([*parts, markdown_table(all_table(everything))]) + "\n").encode())
+        file.write(("\n\n".join(parts) + "\n").encode())
     if readme is not None:
         figure = f"![Perplexity against megabytes](results/figures/frontier.svg)\n\n{block}"
         text = put_between(readme.read_text(encoding="utf-8"), MARKS, figure)
         with atomic_write(readme) as file:
             file.write(text.encode())
     return best
+
+
+def _says_of_trials(trials: Sequence[Point]) -> str:
+    words = quantity(max(point.train_words for point in trials))
+    return (
+        f"How the shapes were chosen: every one on {words} words at most, with the same recipe, judged on dev alone, without a "
+        "last stretch. The best of each size were then trained on all words."
+    )
 
 
 def _says(points: Sequence[Point]) -> str:
