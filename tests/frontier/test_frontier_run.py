@@ -136,7 +136,7 @@ def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:
     assert points[0].train_words - dense[0].train_words == pytest.approx(200, abs=20)
 
 
-@pytest.mark.parametrize("name", ["codes-b6k-tuned-c400", "adaptive-1mb"])
+@pytest.mark.parametrize("name", ["codes-b6k-tuned-c400", "adaptive-1mb-e128-c400"])
 def test_a_last_stretch_with_rounded_weights_goes_on_from_its_run(work: Path, name: str) -> None:
     before = do_run(work, run_of(name), threads=1, test_words=200)
     (point,) = do_run(work, run_of(f"{name}-rounded"), threads=1, test_words=200)

@@ -58,3 +58,11 @@ def unit_vectors(vectors: Vectors) -> tuple[Vectors, NDArray[np.float64]]:
     """Vectors [n, E], none zero, at unit length, and the lengths [n] they had."""
     lengths = np.sqrt(np.einsum("ne,ne->n", vectors, vectors, dtype=np.float64))
     return (vectors / lengths[:, None]).astype(np.float32), lengths
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Vectors [n, E] at unit length; those that are zero stay."""
+    units = np.zeros_like(vectors)
+    has_vector = vectors.any(axis=1)
+    units[has_vector] = unit_vectors(vectors[has_vector])[0]
+    return units

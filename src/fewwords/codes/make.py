@@ -72,6 +72,7 @@ def make_codes(
             num_base,
             settings,
             jobs=jobs,
+            counts=vocabulary.counts[coded],
             made_from={
                 "version": __version__,
                 "vocabulary": vocabulary.fingerprint,

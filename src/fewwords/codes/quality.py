@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.codes.atoms import Vectors, unit_vectors
+from fewwords.codes.atoms import Vectors, unit_rows
 from fewwords.codes.objective import fitting_loss, l1_norm
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.codes.stems import stems
@@ -79,8 +79,7 @@ def measure_quality(codes: SparseCodes, vectors: Vectors, words: Sequence[str]) 
     A word without a vector (all zeros) counts for the non-zeros and sums, but not for the loss.
     """
     has_vector: NDArray[np.bool_] = np.asarray(vectors.any(axis=1))
-    units = np.zeros_like(vectors)
-    units[has_vector] = unit_vectors(vectors[has_vector])[0]
+    units = unit_rows(vectors)
     losses = fitting_loss(codes, units[: codes.num_base], units[codes.num_base :])
     fitted = has_vector[codes.num_base :]
     bands = [

@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from fewwords.codes.atoms import check_vectors
+from fewwords.codes.allocation import choose_codes, lengths_up_to
+from fewwords.codes.atoms import check_vectors, unit_rows
+from fewwords.codes.objective import fitting_loss
 from fewwords.codes.settings import CodingSettings
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.cores import available_cores
@@ -44,11 +47,13 @@ def solve_codes(
     tolerance: float = 1e-4,
     jobs: int | None = None,
     num_special: int = 3,
+    counts: NDArray[Any] | None = None,
     made_from: Mapping[str, Any] | None = None,
 ) -> tuple[SparseCodes, CodingTrace]:
     """Code the words from row num_base on of vectors [V, E] over the first num_base rows, special words included.
 
-    With `normalise` the codes reproduce unit vectors from unit vectors. `jobs` None uses all cores. `made_from` is
+    With `normalise` the codes reproduce unit vectors from unit vectors. `jobs` None uses all cores. `counts` [V] say
+    which words deserve more non-zeros, where the settings have a mean; without them all count alike. `made_from` is
     stored with the codes, beside the settings. Raises InputError for vectors or settings that cannot be used.
     """
     settings = settings or CodingSettings()
@@ -67,16 +72,27 @@ def solve_codes(
     if settings.solver == "exact":
         from fewwords.codes.exact import solve_exact
 
-        codes, endings = solve_exact(
-            base,
-            rare,
-            max_nonzeros=settings.max_nonzeros,
-            sum_to_one=settings.sum_to_one,
-            normalise=normalise,
-            tolerance=tolerance,
-            jobs=jobs or available_cores(),
-            num_special=num_special,
-        )
+        mean, limit = settings.mean_nonzeros, settings.max_nonzeros
+        solved = [
+            solve_exact(
+                base,
+                rare,
+                max_nonzeros=most,
+                sum_to_one=settings.sum_to_one,
+                normalise=normalise,
+                tolerance=tolerance,
+                jobs=jobs or available_cores(),
+                num_special=num_special,
+            )
+            for most in ([limit] if mean is None or limit is None else lengths_up_to(limit))
+        ]
+        codes, endings = solved[-1]
+        if mean is not None:
+            fitted = unit_rows(checked) if normalise else checked
+            losses = np.stack([fitting_loss(each, fitted[:num_base], fitted[num_base:]) for each, _ in solved])
+            weights = np.ones(len(rare)) if counts is None else np.asarray(counts, np.float64)[num_base:]
+            codes = choose_codes([each for each, _ in solved], losses, weights, mean)
+            record |= {"mean_nonzeros": mean}
         record |= {"sum_to_one": settings.sum_to_one, "tolerance": tolerance}
         steps: list[dict[str, float]] = []
     else:

@@ -28,10 +28,10 @@ ROUNDED = "-rounded"  # the end of a title: with a last stretch
 TRIAL_SHARE = 4  # trials train on a quarter of the words
 # The best of each size in the trials, on dev (results/frontier.md), and every method's best: they train on all words.
 FINALS = (
-    "codes-b2k-n4-tuned",
+    "codes-b4k-m2-tuned-e128-c400",
     "codes-b6k-tuned-c400",
-    "codes-b16k-tuned-c400",
-    "adaptive-1mb",
+    "codes-b16k-m5-tuned-c400",
+    "adaptive-1mb-e128-c400",
     "adaptive-2mb-c400",
     "adaptive-4mb-c400",
     "dense-tied",
@@ -125,10 +125,13 @@ class _Maker:
         tuned: dict[str, Any] = {"tune_codes": True}
         yield self._coded("codes-b2k-n4-tuned", base_size=2_000, nonzeros=4, **tuned)
         yield self._coded("codes-b2k-n4-tuned-e128-c400", base_size=2_000, nonzeros=4, **tuned, **NARROW, **WIDE)
+        yield self._coded("codes-b2k-m3-tuned-e128-c400", base_size=2_000, mean_nonzeros=3, **tuned, **NARROW, **WIDE)
+        yield self._coded("codes-b4k-m2-tuned-e128-c400", base_size=4_000, mean_nonzeros=2, **tuned, **NARROW, **WIDE)
         yield self._coded("codes-b4k-n4-tuned-c400", base_size=4_000, nonzeros=4, **tuned, **WIDE)
         yield self._coded("codes-b6k-tuned-c400", base_size=6_000, **tuned, **WIDE)
         yield self._coded("codes-b8k-tuned-e128-c600", **tuned, **NARROW, cell_size=600)
-        yield self._coded("codes-b16k-tuned-c400", base_size=16_000, **tuned, **WIDE)
+        yield self._coded("codes-b8k-m5-tuned-c400", mean_nonzeros=5, **tuned, **WIDE)
+        yield self._coded("codes-b16k-m5-tuned-c400", base_size=16_000, mean_nonzeros=5, **tuned, **WIDE)
 
     def _rivals(self) -> Iterator[Run]:
         yield self._dense("dense-tied", after_training=True)
@@ -163,6 +166,7 @@ class _Maker:
         *,
         size: int = VECTOR_SIZE,
         nonzeros: int = DEFAULT_NONZEROS,
+        mean_nonzeros: float | None = None,
         words: int | None = None,
         training: dict[str, Any] | None = None,
         **model: Any,
@@ -178,6 +182,7 @@ class _Maker:
             self.vocabulary_size,
             words or self.words,
             max_nonzeros=nonzeros,
+            mean_nonzeros=mean_nonzeros,
             model_changes=model,
             training_changes=training or {},
         )

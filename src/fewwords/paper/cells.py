@@ -113,11 +113,13 @@ def codes_file(work: Path, cell: Cell, base_size: int, *, make: bool = True) -> 
     if not cell.is_neural or not settings_of(cell.variant).is_coded or "codes" in cell.training_changes:
         return None
     suffix = "" if cell.max_nonzeros == DEFAULT_NONZEROS else f"-n{cell.max_nonzeros}"
+    suffix += "" if cell.mean_nonzeros is None else f"-m{cell.mean_nonzeros:g}"
     path = codes_path(work, cell.vocabulary_size, base_size, suffix)
     if path.exists() or not make:
         return path if path.exists() else None
-    say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros")
-    settings = CodingSettings(max_nonzeros=cell.max_nonzeros)
+    mean = "" if cell.mean_nonzeros is None else f", {cell.mean_nonzeros:g} on average"
+    say(f"codes of {cell.vocabulary_size:,} words with at most {cell.max_nonzeros} non-zeros{mean}")
+    settings = CodingSettings(max_nonzeros=cell.max_nonzeros, mean_nonzeros=cell.mean_nonzeros)
     make_codes(work, cell.vocabulary_size, base_size, settings, path=path)
     return path
 
@@ -183,8 +185,9 @@ def _command(work: Path, cell: Cell, base_size: int) -> str:
     model_settings, settings = cell_settings(work, cell)
     if model_settings.is_coded:
         words += ["--base-size", str(base_size)]
-        if cell.max_nonzeros != DEFAULT_NONZEROS:
-            words += ["--codes-file", f"CODES-WITH-{cell.max_nonzeros}-NON-ZEROS"]
+        if (cell.max_nonzeros, cell.mean_nonzeros) != (DEFAULT_NONZEROS, None):
+            mean = "" if cell.mean_nonzeros is None else f"-AND-{cell.mean_nonzeros:g}-ON-AVERAGE"
+            words += ["--codes-file", f"CODES-WITH-{cell.max_nonzeros}-NON-ZEROS{mean}"]
     changes = {**cell.training_changes, **cell.model_changes, "eval_every": settings.eval_every, "dev_words": DEV_WORDS}
     for name, value in changes.items():
         option = f"--{name.replace('_', '-')}"

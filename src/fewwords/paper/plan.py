@@ -69,7 +69,7 @@ class Control:
 class Cell:
     """One run: `model` is its row in table 3, `variant` what is trained; `words` None means all.
 
-    `tune_rate` chooses the rate on dev. `max_nonzeros` is that of the codes.
+    `tune_rate` chooses the rate on dev. `max_nonzeros` and `mean_nonzeros` are those of the codes.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Cell:
     words: int | None
     seed: int = 1
     max_nonzeros: int = DEFAULT_NONZEROS
+    mean_nonzeros: float | None = None
     model_changes: Mapping[str, Any] = field(default_factory=dict)
     training_changes: Mapping[str, Any] = field(default_factory=dict)
     tune_rate: bool = False
