@@ -25,7 +25,7 @@ from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 def test_the_arithmetic_is_that_of_packed_files(shape: Shape, tmp_path: Path) -> None:
     num_base = shape.base_size + 3
     sizes = {"embedding_size": shape.size, "hidden_size": shape.size, "cell_size": shape.cell_size}
-    codes = random_codes(shape.vocabulary_size, num_base, shape.max_nonzeros, seed=1)
+    codes = random_codes(shape.vocabulary_size, num_base, int(shape.mean_nonzeros), seed=1)
     codes.values[:] = np.random.default_rng(1).random(len(codes.values))
     torch.manual_seed(1)
     network = LanguageModel(settings_of("lstm-z-w", **sizes), shape.vocabulary_size, codes).eval()

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from fewwords.codes.settings import DEFAULT_BASE_SIZE, CodingSettings
 from fewwords.errors import InputError
-from fewwords.making.size import Shape, choose_shape
+from fewwords.making.size import MAX_NONZEROS, Shape, choose_shape
+from fewwords.training.settings import EmbeddingStart
+from fewwords.vectors.settings import SkipGramSettings
 from fewwords.vocabulary import NUM_SPECIAL
 
 LEAST_WORDS = 2_000
@@ -58,9 +60,17 @@ class Choice:
     shape: Shape | None = None
 
     @property
-    def max_nonzeros(self) -> int | None:
-        """Base words in a code, at most."""
-        return CodingSettings().max_nonzeros if self.shape is None else self.shape.max_nonzeros
+    def coding(self) -> CodingSettings:
+        """How rare words are coded."""
+        if self.shape is None:
+            return CodingSettings()
+        most = min(MAX_NONZEROS, self.base_size)
+        return CodingSettings(max_nonzeros=most, mean_nonzeros=min(self.shape.mean_nonzeros, most))
+
+    @property
+    def vector_size(self) -> int:
+        """Dimensions of the word vectors: no fewer than usual, because codes of longer vectors are better."""
+        return max(SkipGramSettings.size, 0 if self.shape is None else self.shape.size)
 
     @property
     def model_changes(self) -> dict[str, Any]:
@@ -69,6 +79,12 @@ class Choice:
             return {}
         size = self.shape.size
         return {"embedding_size": size, "hidden_size": size, "cell_size": self.shape.cell_size, "tune_codes": True}
+
+    @property
+    def embedding_start(self) -> EmbeddingStart | None:
+        """Vectors that are longer than the model's rows are fitted to them."""
+        is_shorter = self.shape is not None and self.shape.size < self.vector_size
+        return "fitted" if is_shorter else None
 
 
 def check_text(name: str, train_words: int, dev_words: int, test_words: int) -> None:

@@ -18,15 +18,16 @@ SPARE = 0.02  # of the size, for what the arithmetic does not know
 _BYTES_PER_WORD = 4.2  # letters and rank: 3.9 among 50,000 words of enwiki
 _HEADER = 8_000  # the card and what the model was made from are most of it
 _SCALE_BITS = 6
+MAX_NONZEROS = 8  # of a code; frequent words get more of them than rare ones
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides the size of a packed model; `size` is that of a word vector and of the LSTM's state."""
+    """What decides the size of a packed model; `size` is that of a row of the table and of the LSTM's state."""
 
     vocabulary_size: int
     base_size: int
-    max_nonzeros: int
+    mean_nonzeros: float
     size: int
     cell_size: int | None = None
 
@@ -34,7 +35,7 @@ class Shape:
     def told(self) -> str:
         """The LSTM and the codes in words."""
         cells = "" if self.cell_size is None else f" and {self.cell_size} cells"
-        return f"vectors of {self.size} values{cells}, codes of up to {self.max_nonzeros} base words"
+        return f"vectors of {self.size} values{cells}, codes of {self.mean_nonzeros:g} base words on average"
 
 
 SHAPES = (
@@ -59,16 +60,17 @@ def packed_bytes(shape: Shape) -> float:
     recipe = RECIPES[4]
     words, rows, size = shape.vocabulary_size, shape.base_size + NUM_SPECIAL, shape.size
     cells = shape.cell_size or size
-    num_nonzeros = shape.max_nonzeros * (words - rows)
+    num_nonzeros = shape.mean_nonzeros * (words - rows)
+    length_bits = MAX_NONZEROS.bit_length() if shape.mean_nonzeros < MAX_NONZEROS else 0
     # the gaps between the base words of a code, in Rice's code
-    index_bits = math.log2(max(2, rows / shape.max_nonzeros)) + 1.5
+    index_bits = math.log2(max(2, rows / shape.mean_nonzeros)) + 1.5
     parts = [
         _matrix_bits(rows, size, recipe.tables),
         2 * _matrix_bits(4 * cells, size, recipe.encoder),
         _matrix_bits(size, cells, recipe.encoder) if shape.cell_size else 0.0,
         8 * cells * 9,  # two bias vectors in 8 bits with their blocks
         num_nonzeros * (index_bits + recipe.values),
-        words * (recipe.biases + 1) + 2 * words,  # and lengths of codes
+        words * (recipe.biases + 1) + length_bits * (words - rows),
     ]
     return sum(parts) / 8 + _BYTES_PER_WORD * words + _HEADER
 
@@ -86,7 +88,7 @@ def choose_shape(size_mb: float, most_words: int, vocabulary_size: int | None, b
     for shape in SHAPES:
         words = vocabulary_size or min(shape.vocabulary_size, most_words)
         base = base_size or max(1, min(shape.base_size, (words - NUM_SPECIAL) // 3))
-        fitted = Shape(words, base, min(shape.max_nonzeros, base), shape.size, shape.cell_size)
+        fitted = Shape(words, base, min(shape.mean_nonzeros, base), shape.size, shape.cell_size)
         tried.append(packed_bytes(fitted))
         if tried[-1] <= (1 - SPARE) * 1e6 * size_mb:
             return fitted

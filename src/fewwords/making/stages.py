@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from fewwords.codes.make import make_codes
-from fewwords.codes.settings import CodingSettings
 from fewwords.cores import available_cores
 from fewwords.corpus.make import prepare
 from fewwords.corpus.settings import Settings
@@ -96,9 +95,8 @@ class Stages:
     def make_vectors(self, corpus: TokenCorpus, choice: Choice) -> None:
         """Skip-gram vectors of the vocabulary."""
         request, size = self.request, choice.vocabulary_size
-        settings = SkipGramSettings(epochs=choice.recipe.vector_epochs, seed=request.seed, threads=request.threads)
-        if choice.shape is not None:
-            settings = replace(settings, size=choice.shape.size)
+        epochs, vector_size = choice.recipe.vector_epochs, choice.vector_size
+        settings = SkipGramSettings(vector_size, epochs=epochs, seed=request.seed, threads=request.threads)
 
         def measure(seconds: float) -> dict[str, Any]:
             num_words = corpus.part("train").num_words
@@ -119,7 +117,7 @@ class Stages:
     def make_codes(self, choice: Choice) -> None:
         """Codes of the rare words of the vocabulary."""
         work, size, base_size = self.request.work, choice.vocabulary_size, choice.base_size
-        settings = CodingSettings(max_nonzeros=choice.max_nonzeros)
+        settings = choice.coding
         asked = {"vocabulary_size": size, "base_size": base_size, **asdict(settings)}
         with self._stage("codes", asked, codes_path(work, size, base_size)) as (is_due, _):
             if is_due:
@@ -132,6 +130,7 @@ class Stages:
         given: dict[str, Any] = {
             "batch_words": recipe.batch_words,
             "learning_rate": recipe.learning_rate,
+            "embedding_start": choice.embedding_start,
             "seed": request.seed,
             "threads": request.threads,
         }
