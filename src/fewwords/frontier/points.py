@@ -37,7 +37,7 @@ from fewwords.runtime import load as load_with_numpy
 DEV_WORDS, TEST_WORDS = 20_000, 200_000
 NGRAM_BUDGETS = (1e6, 2e6, 4e6, 8e6)
 # What is made of a trained dense model: columns of a sub-space, and bands of words with their ranks as shares of the size.
-PRODUCT_WIDTHS = (2, 4, 8, 20)
+PRODUCT_WIDTHS = (4, 8)
 SVD_BANDS: tuple[tuple[tuple[int, ...], tuple[float, ...]], ...] = (
     ((2_000, 8_000), (1.0, 0.2, 0.04)),
     ((5_000, 15_000), (1.0, 0.4, 0.12)),
@@ -175,11 +175,10 @@ def _compressed_points(
         ranks = svd_ranks(size, shares)
         smaller = block_svd(model, words, ranks)
         inputs = twin_inputs(smaller, sentences)
-        for recipe in ROUNDINGS[1:]:  # in 8 bits it is larger than in 4 with higher ranks, and no better
-            weights, num_bytes = round_tables(smaller, recipe, inputs)
-            bands = {"band_words": list(words), "band_ranks": list(ranks)}
-            found = dense_model(smaller, weights)
-            points.append(measure.point(found, num_bytes, "block SVD", **bands, **_bits(recipe)))
+        weights, num_bytes = round_tables(smaller, SMALL_TABLES, inputs)
+        bands = {"band_words": list(words), "band_ranks": list(ranks)}
+        found = dense_model(smaller, weights)
+        points.append(measure.point(found, num_bytes, "block SVD", **bands, **_bits(SMALL_TABLES)))
     return points
 
 
