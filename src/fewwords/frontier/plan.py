@@ -30,6 +30,7 @@ TRIAL_SHARE = 4  # trials train on a quarter of the words
 FINALS = (
     "codes-b4k-m2-tuned-e128-c400",
     "codes-b6k-tuned-c400",
+    "codes-b7k-m4-tuned-c600",
     "codes-b16k-m5-tuned-c400",
     "adaptive-1mb-e128-c400",
     "adaptive-2mb-c400",
@@ -130,6 +131,7 @@ class _Maker:
         yield self._coded("codes-b2k-m2-tuned-c350", base_size=2_000, mean_nonzeros=2, **tuned, cell_size=350)
         yield self._coded("codes-b4k-n4-tuned-c400", base_size=4_000, nonzeros=4, **tuned, **WIDE)
         yield self._coded("codes-b6k-tuned-c400", base_size=6_000, **tuned, **WIDE)
+        yield self._coded("codes-b7k-m4-tuned-c600", base_size=7_000, mean_nonzeros=4, **tuned, cell_size=600)
         yield self._coded("codes-b8k-tuned-e128-c600", **tuned, **NARROW, cell_size=600)
         yield self._coded("codes-b8k-m5-tuned-c400", mean_nonzeros=5, **tuned, **WIDE)
         yield self._coded("codes-b16k-m5-tuned-c400", base_size=16_000, mean_nonzeros=5, **tuned, **WIDE)
@@ -154,6 +156,7 @@ class _Maker:
         yield self._adaptive("adaptive-1mb-c350", (1_200, 6_000), (200, 32, 6), cell_size=350)
         yield self._adaptive("adaptive-2mb", (6_000, 14_000), (200, 64, 28))
         yield self._adaptive("adaptive-2mb-c400", (5_000, 13_000), (200, 56, 24), **WIDE)
+        yield self._adaptive("adaptive-2mb-c600", (4_000, 13_000), (200, 48, 20), cell_size=600)
         yield self._adaptive("adaptive-4mb-c400", (16_000,), (200, 88), **WIDE)
         yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
         yield self._run("kn3", "Kneser-Ney", "kn3")
