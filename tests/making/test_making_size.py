@@ -10,9 +10,10 @@ import torch
 
 import fewwords
 from fewwords.codes.controls import random_codes
+from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.making.choice import choose
-from fewwords.making.size import SHAPES, Shape, choose_shape, packed_bytes
+from fewwords.making.size import MAX_NONZEROS, SHAPES, Shape, choose_shape, packed_bytes
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
@@ -21,12 +22,22 @@ from fewwords.packing.pack import pack
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 
 
+def codes_of(shape: Shape) -> SparseCodes:
+    """Random codes, of lengths from 1 to twice the mean where it is below the limit."""
+    random, num_base = np.random.default_rng(1), shape.base_size + 3
+    whole = random_codes(shape.vocabulary_size, num_base, MAX_NONZEROS, seed=1)
+    lengths = np.full(whole.num_rare, MAX_NONZEROS)
+    if shape.mean_nonzeros < MAX_NONZEROS:
+        lengths = random.integers(1, 2 * int(shape.mean_nonzeros), whole.num_rare)
+    kept = (random.random((whole.num_rare, MAX_NONZEROS)).argsort(1).argsort(1) < lengths[:, None]).reshape(-1)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return SparseCodes(offsets, whole.indices[kept], random.random(kept.sum(), np.float32) + 0.01, num_base)
+
+
 @pytest.mark.parametrize("shape", [Shape(6_000, 600, 8, 80), Shape(4_000, 1_000, 4, 60, 90), SHAPES[-1]])
 def test_the_arithmetic_is_that_of_packed_files(shape: Shape, tmp_path: Path) -> None:
-    num_base = shape.base_size + 3
     sizes = {"embedding_size": shape.size, "hidden_size": shape.size, "cell_size": shape.cell_size}
-    codes = random_codes(shape.vocabulary_size, num_base, int(shape.mean_nonzeros), seed=1)
-    codes.values[:] = np.random.default_rng(1).random(len(codes.values))
+    codes = codes_of(shape)
     torch.manual_seed(1)
     network = LanguageModel(settings_of("lstm-z-w", **sizes), shape.vocabulary_size, codes).eval()
     random = np.random.default_rng(2)

@@ -39,19 +39,19 @@ class Shape:
 
 
 SHAPES = (
-    Shape(50_000, 16_000, 8, 300, 600),
-    Shape(50_000, 16_000, 8, 200, 400),
-    Shape(50_000, 8_000, 8, 200, 400),
-    Shape(50_000, 6_000, 8, 200, 400),
-    Shape(50_000, 4_000, 8, 200),
-    Shape(50_000, 4_000, 4, 200),
-    Shape(50_000, 2_000, 4, 200),
-    Shape(30_000, 2_000, 4, 200),
-    Shape(20_000, 2_000, 4, 200),
-    Shape(20_000, 2_000, 4, 100),
-    Shape(10_000, 1_000, 4, 100),
-    Shape(5_000, 1_000, 4, 50),
-    Shape(2_000, 500, 4, 50),
+    Shape(50_000, 15_000, 5, 300, 600),
+    Shape(50_000, 16_000, 5, 200, 600),
+    Shape(50_000, 7_000, 4, 200, 600),
+    Shape(50_000, 6_000, 4, 200, 400),
+    Shape(50_000, 4_000, 3, 200, 400),
+    Shape(50_000, 4_000, 2, 128, 400),
+    Shape(50_000, 2_000, 2, 128, 300),
+    Shape(30_000, 2_000, 2, 128, 300),
+    Shape(20_000, 2_000, 2, 128, 256),
+    Shape(20_000, 2_000, 2, 100),
+    Shape(10_000, 1_000, 2, 100),
+    Shape(5_000, 1_000, 2, 50),
+    Shape(2_000, 500, 2, 50),
 )
 
 
@@ -62,8 +62,8 @@ def packed_bytes(shape: Shape) -> float:
     cells = shape.cell_size or size
     num_nonzeros = shape.mean_nonzeros * (words - rows)
     length_bits = MAX_NONZEROS.bit_length() if shape.mean_nonzeros < MAX_NONZEROS else 0
-    # the gaps between the base words of a code, in Rice's code
-    index_bits = math.log2(max(2, rows / shape.mean_nonzeros)) + 1.5
+    # the gaps between the base words of a code, in one Rice's code for all lengths
+    index_bits = math.log2(max(2, rows / shape.mean_nonzeros)) + (2 if length_bits else 1.5)
     parts = [
         _matrix_bits(rows, size, recipe.tables),
         2 * _matrix_bits(4 * cells, size, recipe.encoder),
