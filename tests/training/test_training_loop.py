@@ -24,6 +24,7 @@ from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.variants import settings_of
 from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.packing.pack import pack
+from fewwords.progress import listening
 from fewwords.training import run as run_file
 from fewwords.training.checkpoint import find_checkpoint, read_checkpoint
 from fewwords.training.held_out import HeldOut
@@ -358,7 +359,13 @@ def test_a_run_starts_from_a_packed_file_with_its_codes(run, work, tmp_path, qui
     pack(tmp_path / "first", packed, bits=8)
     settings = settings_of("lstm-z-w", **SMALL)
     again = {"vocabulary_size": 23, "base_size": 12, "start": packed, "output": tmp_path / "again"}
-    summary = train(work, settings, quick(learning_rate=1e-12), **again)
+    heard = []
+    with listening(heard.append):
+        summary = train(work, settings, quick(learning_rate=1e-12), **again)
+        assert f"{packed}: a packed file has no normaliser" in str(heard)
+        heard.clear()
+        train(work, settings, quick(loss="sampled-softmax"), **{**again, "output": tmp_path / "sampled"})
+        assert "normaliser" not in str(heard)
     before, after = load(packed), load(tmp_path / "again")
     for name, weight in in_pytorch(before).network.state_dict().items():
         if not name.startswith("normaliser"):  # which no packed file has

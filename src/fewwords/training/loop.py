@@ -76,7 +76,7 @@ def train_neural(
     device = prepare_process(settings.threads)
     settings = choose_start(work, model_settings, settings, vocabulary_size)
     start = None if start is None else find_model(start)
-    started = None if start is None else load_start(start, model_settings)
+    started = None if start is None else load_start(start, model_settings, settings.loss)
     materials = gather_materials(
         work,
         model_settings,

@@ -27,7 +27,8 @@ from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import ModelSettings
 from fewwords.models.packed.in_pytorch import in_pytorch
 from fewwords.models.packed.model import PackedModel
-from fewwords.training.settings import BiasStart, TrainingSettings
+from fewwords.progress import say
+from fewwords.training.settings import BiasStart, LossName, TrainingSettings
 from fewwords.vectors.word_vectors import WordVectors
 from fewwords.vocabulary import NUM_SPECIAL, Vocabulary
 from fewwords.work_folder import codes_path
@@ -118,14 +119,20 @@ def start_model(materials: Materials, model_settings: ModelSettings, settings: T
     return model
 
 
-def load_start(path: Path, model_settings: ModelSettings) -> NeuralModel:
+def load_start(path: Path, model_settings: ModelSettings, loss: LossName) -> NeuralModel:
     """The model to start from, a folder or a packed file, whose settings are those given.
 
-    A packed file has no normaliser: that starts anew. Raises InputError for another model.
+    A packed file has no normaliser: that starts anew, which the losses that need one suffer from, and this says so. Raises
+    InputError for another model.
     """
     found = load(path)
     if isinstance(found, PackedModel):
         found = in_pytorch(found)
+        if loss in ("nce", "nce-per-position") and model_settings.normaliser != "one":
+            say(
+                f"{path}: a packed file has no normaliser, and `loss` {loss} learns one again, which makes the model worse for "
+                "some million words; `loss` sampled-softmax needs none"
+            )
     if not isinstance(found, NeuralModel):
         raise InputError(f"{path}: {found.variant} is no neural model; name another model to start from")
     theirs, ours = found.network.settings.to_json(), model_settings.to_json()
