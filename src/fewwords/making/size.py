@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass
 
 from fewwords.errors import InputError
+from fewwords.packing.make_parts import head_rows
 from fewwords.packing.quantise import num_groups
-from fewwords.packing.recipe import RECIPES
+from fewwords.packing.recipe import TRAINED
 from fewwords.vocabulary import NUM_SPECIAL
 
 SPARE = 0.02  # of the size, for what the arithmetic does not know
@@ -44,7 +45,7 @@ SHAPES = (
     Shape(50_000, 7_000, 4, 200, 600),
     Shape(50_000, 6_000, 4, 200, 400),
     Shape(50_000, 4_000, 3, 200, 400),
-    Shape(50_000, 4_000, 2, 128, 400),
+    Shape(50_000, 3_800, 2, 128, 400),
     Shape(50_000, 2_000, 2, 128, 300),
     Shape(30_000, 2_000, 2, 128, 300),
     Shape(20_000, 2_000, 2, 128, 256),
@@ -56,8 +57,8 @@ SHAPES = (
 
 
 def packed_bytes(shape: Shape) -> float:
-    """About how many bytes a model of a shape has in 4 bits, words included."""
-    recipe = RECIPES[4]
+    """About how many bytes a model of a shape has after a last stretch with weights of 4 bits, words included."""
+    recipe = TRAINED
     words, rows, size = shape.vocabulary_size, shape.base_size + NUM_SPECIAL, shape.size
     cells = shape.cell_size or size
     num_nonzeros = shape.mean_nonzeros * (words - rows)
@@ -65,7 +66,8 @@ def packed_bytes(shape: Shape) -> float:
     # the gaps between the base words of a code, in one Rice's code for all lengths
     index_bits = math.log2(max(2, rows / shape.mean_nonzeros)) + (2 if length_bits else 1.5)
     parts = [
-        _matrix_bits(rows, size, recipe.tables),
+        _matrix_bits(rows, size, recipe.tables)
+        + head_rows(rows, recipe) * size * recipe.tables,  # which have twice the bits
         2 * _matrix_bits(4 * cells, size, recipe.encoder),
         _matrix_bits(size, cells, recipe.encoder) if shape.cell_size else 0.0,
         8 * cells * 9,  # two bias vectors in 8 bits with their blocks

@@ -63,7 +63,7 @@ def _moments(inputs: Floats | None) -> Moments | None:
 
 def table_parts(name: str, values: Floats, recipe: Recipe) -> dict[str, Part]:
     """The parts of a table whose rows are words by rank: the head, if it is apart, and the other rows."""
-    num_head = _num_head(values, recipe)
+    num_head = head_rows(len(values), recipe)
     parts = {name: matrix_part(*quantise_matrix(values[num_head:], recipe.tables), recipe.tables)}
     if num_head:
         arrays, facts = matrix_part(*quantise_matrix(values[:num_head], _HEAD_BITS), _HEAD_BITS)
@@ -71,13 +71,14 @@ def table_parts(name: str, values: Floats, recipe: Recipe) -> dict[str, Part]:
     return parts
 
 
-def _num_head(values: Floats, recipe: Recipe) -> int:
-    return recipe.head if len(values) >= _LEAST_ROWS * recipe.head else 0
+def head_rows(num_rows: int, recipe: Recipe) -> int:
+    """The rows of a table that are stored apart, in 8 bits."""
+    return recipe.head if num_rows >= _LEAST_ROWS * recipe.head else 0
 
 
 def round_table(values: Floats, recipe: Recipe) -> Floats:
     """The numbers that `table_parts` stores for a table."""
-    num_head = _num_head(values, recipe)
+    num_head = head_rows(len(values), recipe)
     head = dequantise(*quantise_matrix(values[:num_head], _HEAD_BITS))
     return np.concatenate([head, dequantise(*quantise_matrix(values[num_head:], recipe.tables))])
 
