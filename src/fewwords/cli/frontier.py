@@ -63,7 +63,7 @@ def frontier(
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.paper import screen_table
     from fewwords.errors import InputError
-    from fewwords.frontier.plan import make_finals, make_runs, make_trials
+    from fewwords.frontier.plan import ROUNDED, make_finals, make_runs, make_trials
     from fewwords.frontier.report import trials_table, write_frontier
     from fewwords.frontier.run import finished_points, frontier_folder, run_frontier
     from fewwords.frontier.status import runs_table
@@ -87,7 +87,8 @@ def frontier(
         folder = results or frontier_folder(work) / "report"
         points = finished_points(work, make_runs(words, vocab_size))
         done = {point.run for point in points}
-        missing = [run.title for run in make_finals(words, vocab_size) if run.name not in done]
+        finals = make_finals(words, vocab_size)
+        missing = list(dict.fromkeys(run.title.removesuffix(ROUNDED) for run in finals if run.name not in done))
         best = write_frontier(points, folder, readme, more, tried, missing)
         result_console().print(screen_table(best))
     if failures:

@@ -107,11 +107,10 @@ class _Maker:
     vocabulary_size: int
 
     def runs(self) -> Iterator[Run]:
-        """All shapes, method by method; those with a last stretch after them."""
-        shapes = [*self._ours(), *self._rivals()]
-        yield from shapes
-        for run in shapes:
-            if run.title in FINALS and run.cell.is_neural and run.start is None:
+        """All shapes, method by method, and each with a last stretch after it."""
+        for run in (*self._ours(), *self._rivals()):
+            yield run
+            if run.cell.is_neural and run.start is None:
                 yield self._rounded(run)
 
     def _ours(self) -> Iterator[Run]:
