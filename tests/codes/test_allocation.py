@@ -81,8 +81,8 @@ def test_frequent_words_get_more_nonzeros_than_rare_ones_and_each_code_is_the_be
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"mean_nonzeros": 9}, "give 1 to 8, the limit"),
-        ({"mean_nonzeros": 0.5}, "give 1 to 8, the limit"),
+        ({"mean_nonzeros": 9}, "give 1 to 8, which is `max_nonzeros`"),
+        ({"mean_nonzeros": 0.5}, "give 1 to 8, which is `max_nonzeros`"),
         ({"mean_nonzeros": 3, "max_nonzeros": None}, "give a limit"),
         ({"mean_nonzeros": 3, "solver": "adam"}, "for the exact solver"),
     ],

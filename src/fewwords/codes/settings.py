@@ -50,7 +50,9 @@ class CodingSettings:
         if self.mean_nonzeros is not None:
             if self.max_nonzeros is None or not 1 <= self.mean_nonzeros <= self.max_nonzeros:
                 told = (
-                    "a limit, `max_nonzeros`" if self.max_nonzeros is None else f"1 to {self.max_nonzeros}, the limit"
+                    "a limit, `max_nonzeros`"
+                    if self.max_nonzeros is None
+                    else f"1 to {self.max_nonzeros}, which is `max_nonzeros`"
                 )
                 raise InputError(f"`mean_nonzeros` {self.mean_nonzeros:g}: give {told}")
             if self.solver == "adam":
