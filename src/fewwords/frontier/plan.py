@@ -29,12 +29,12 @@ TRIAL_SHARE = 4  # trials train on a quarter of the words
 # The best of each size in the trials, on dev (results/frontier.md), and every method's best: they train on all words.
 FINALS = (
     "codes-b4k-m2-tuned-e128-c400",
-    "codes-b6k-tuned-c400",
     "codes-b7k-m4-tuned-c600",
-    "codes-b16k-m5-tuned-c400",
+    "codes-b16k-m5-tuned-c800",
     "adaptive-1mb-e128-c400",
     "adaptive-2mb-c400",
-    "adaptive-4mb-c400",
+    "adaptive-2mb-c600",
+    "adaptive-4mb-c800",
     "dense-tied",
     "kn3",
 )
@@ -133,7 +133,10 @@ class _Maker:
         yield self._coded("codes-b7k-m4-tuned-c600", base_size=7_000, mean_nonzeros=4, **tuned, cell_size=600)
         yield self._coded("codes-b8k-tuned-e128-c600", **tuned, **NARROW, cell_size=600)
         yield self._coded("codes-b8k-m5-tuned-c400", mean_nonzeros=5, **tuned, **WIDE)
-        yield self._coded("codes-b16k-m5-tuned-c400", base_size=16_000, mean_nonzeros=5, **tuned, **WIDE)
+        yield self._coded("codes-b16k-m5-tuned-c800", base_size=16_000, mean_nonzeros=5, **tuned, cell_size=800)
+        yield self._coded(
+            "codes-b15k-m5-tuned-e300-c600", base_size=15_000, mean_nonzeros=5, **tuned, size=300, cell_size=600
+        )
 
     def _rivals(self) -> Iterator[Run]:
         yield self._dense("dense-tied", after_training=True)
@@ -157,6 +160,7 @@ class _Maker:
         yield self._adaptive("adaptive-2mb-c400", (5_000, 13_000), (200, 56, 24), **WIDE)
         yield self._adaptive("adaptive-2mb-c600", (4_000, 13_000), (200, 48, 20), cell_size=600)
         yield self._adaptive("adaptive-4mb-c400", (16_000,), (200, 88), **WIDE)
+        yield self._adaptive("adaptive-4mb-c800", (14_000,), (200, 72), cell_size=800)
         yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
         yield self._run("kn3", "Kneser-Ney", "kn3")
         for number, (band_words, shares) in enumerate(SVD_BANDS):
