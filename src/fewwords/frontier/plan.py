@@ -26,7 +26,8 @@ NARROW: dict[str, Any] = {"size": 128}
 OURS = "sparse codes"
 ROUNDED = "-rounded"  # the end of a title: with a last stretch
 TRIAL_SHARE = 4  # trials train on a quarter of the words
-# The best of each size in the trials, on dev (results/frontier.md), and every method's best: they train on all words.
+# What trains on all words: the best shapes of each size on dev, as far as trials have run (results/frontier.md), the dense model
+# and 3-grams.
 FINALS = (
     "codes-b4k-m2-tuned-e128-c400",
     "codes-b7k-m4-tuned-c600",
