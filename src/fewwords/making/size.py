@@ -1,9 +1,8 @@
 """The model that is made for a size in megabytes: vocabulary, base, codes and LSTM that fit it in 4 bits or more.
 
 `SHAPES` goes from large to small; the first that fits is taken, and the packer then uses as many bits as fit. The sizes
-are arithmetic, checked against packed models of 50,000 words. That 400 cells over 6,000 base words are worth more than 200
-over 8,000, and that tuned code values are worth their time, was measured on 10 M words (docs/log.md, "what makes the small
-model better"); the other steps are not measured yet.
+are arithmetic, checked against packed models of 50,000 words. The shapes of 1 and 2 MB are the best that the frontier has found
+(results/frontier.md: 20 M words, 106.1 and 92.2); the others lie between or beyond them and are not measured.
 """
 
 import math
