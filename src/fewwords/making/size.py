@@ -44,7 +44,7 @@ SHAPES = (
     Shape(50_000, 7_000, 4, 200, 600),
     Shape(50_000, 6_000, 4, 200, 400),
     Shape(50_000, 4_000, 3, 200, 400),
-    Shape(50_000, 3_800, 2, 128, 400),
+    Shape(50_000, 4_000, 2, 128, 400),
     Shape(50_000, 2_000, 2, 128, 300),
     Shape(30_000, 2_000, 2, 128, 300),
     Shape(20_000, 2_000, 2, 128, 256),
@@ -62,8 +62,8 @@ def packed_bytes(shape: Shape) -> float:
     cells = shape.cell_size or size
     num_nonzeros = shape.mean_nonzeros * (words - rows)
     length_bits = MAX_NONZEROS.bit_length() if shape.mean_nonzeros < MAX_NONZEROS else 0
-    # the gaps between the base words of a code, in one Rice's code for all lengths
-    index_bits = math.log2(max(2, rows / shape.mean_nonzeros)) + (2 if length_bits else 1.5)
+    # the gaps between the base words of a code, in Rice's code
+    index_bits = math.log2(max(2, rows / shape.mean_nonzeros)) + 1.5
     parts = [
         _matrix_bits(rows, size, recipe.tables)
         + head_rows(rows, recipe) * size * recipe.tables,  # which have twice the bits
