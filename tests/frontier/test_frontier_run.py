@@ -211,12 +211,12 @@ def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Pa
     assert (tmp_path / "results" / "figures" / "frontier.svg").stat().st_size > 1_000
     assert readme.read_text().startswith("A\n<!-- frontier -->\n![")
     assert "old" not in readme.read_text()
-    assert "Not run" not in told
+    assert "Not finished" not in told
     assert "Trials" not in told
     tried = [replace(each, ppl=None, dev_ppl=each.mb * 100) for each in points]
     write_frontier(points, tmp_path / "results", readme, trials=tried, missing=["kn3", "dense"])
     for path in (tmp_path / "results" / "frontier.md", readme):
-        assert "Not run yet, so this may change: kn3, dense. Models of" in path.read_text()
+        assert "**Not finished.** Still to run, so that rows may change: kn3, dense.\n\nModels of" in path.read_text()
     assert "| codes-0.8 | codes | 0.8 | 80.00 | 0.800 | 80.00 |" in (tmp_path / "results" / "frontier.md").read_text()
     assert len(json.loads((tmp_path / "results" / "frontier.json").read_text())) == len(points)  # and no trial
     with pytest.raises(InputError, match="run the plan first"):

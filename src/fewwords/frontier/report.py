@@ -137,7 +137,7 @@ def write_frontier(
     best = best_table(points)
     block = "\n\n".join(f"{_says(group)}\n\n{markdown_table(best_table(group))}" for group in (points, *more) if group)
     if missing:
-        block = f"Not run yet, so this may change: {', '.join(missing)}. {block}"
+        block = f"**Not finished.** Still to run, so that rows may change: {', '.join(missing)}.\n\n{block}"
     parts = [
         "# The frontier: perplexity against megabytes",
         "Written by `fewwords frontier`; do not edit.",
