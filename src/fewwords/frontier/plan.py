@@ -242,7 +242,7 @@ class _Maker:
         words = max(1, round(LAST_STRETCH_WORDS * self.words))
         title = f"{run.title}{ROUNDED}"
         rounded = replace(cell, name=self._name(title), words=words, training_changes=training)
-        return replace(run, title=title, cell=rounded, start=run.name)
+        return replace(run, title=title, cell=rounded, start=run.name, after_training=False)
 
     def _retrained(self, name: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
         words = max(1, self.words // RETRAINING_SHARE)
