@@ -13,12 +13,13 @@ from fewwords.codes.controls import random_codes
 from fewwords.codes.sparse_codes import SparseCodes
 from fewwords.errors import InputError
 from fewwords.making.choice import choose
+from fewwords.making.minutes import FEWEST_DEV_WORDS
 from fewwords.making.size import MAX_NONZEROS, SHAPES, Shape, choose_shape, packed_bytes
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.language_model import LanguageModel
 from fewwords.models.neural.model import NeuralModel
 from fewwords.models.neural.variants import settings_of
-from fewwords.packing.pack import pack
+from fewwords.packing.pack import DEFAULT_WORDS, pack
 from fewwords.vocabulary import SPECIAL_WORDS, Vocabulary
 
 
@@ -85,6 +86,13 @@ def test_a_model_is_packed_into_the_size_and_used(text: Path, tmp_path: Path) ->
     assert fewwords.load(made.folder).model.made_from["training"]["quantise_aware"] == 4  # the last stretch
     assert fewwords.load(made.packed.path).suggest("Ba ", 3)
     assert made.packed.perplexity_after is not None
+
+
+def test_a_short_time_measures_packing_on_fewer_words(text: Path, tmp_path: Path) -> None:
+    made = fewwords.make(text, tmp_path / "model", size_mb=0.05, minutes=0.01, threads=1)
+    assert made.packed is not None
+    packing = fewwords.load(made.packed.path).model.made_from["packed"]
+    assert packing["perplexity"]["words"] == FEWEST_DEV_WORDS < DEFAULT_WORDS
 
 
 def test_the_command_tells_what_it_chose(text: Path, command: Callable[..., Any], tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def solve_codes(
                 jobs=jobs or available_cores(),
                 num_special=num_special,
             )
-            for most in ([limit] if mean is None or limit is None else lengths_up_to(limit))
+            for most in ([limit] if mean is None or limit is None or mean >= limit else lengths_up_to(limit))
         ]
         codes, endings = solved[-1]
         if mean is not None:

@@ -162,8 +162,8 @@ def write_frontier(
 def _says_of_trials(trials: Sequence[Point]) -> str:
     words = quantity(max(point.train_words for point in trials))
     return (
-        f"How the shapes were chosen: every one on {words} words at most, with the same recipe, judged on dev alone, without a "
-        "last stretch. The best of each size were then trained on all words."
+        f"How shapes were chosen: on {words} words at most, with the same recipe, judged on dev alone, without a last "
+        "stretch. The best of each size were then trained on all words."
     )
 
 

@@ -127,6 +127,7 @@ def _make(stages: Stages, corpus: TokenCorpus) -> Made:
         stages.make_vectors(corpus, choice)
     if request.is_coded:
         stages.make_codes(choice)
-    evaluation = stages.evaluate(stages.train(corpus, choice))
-    packed = None if request.size_mb is None else stages.pack()
+    planned = stages.train(corpus, choice)
+    evaluation = stages.evaluate(planned)
+    packed = None if request.size_mb is None else stages.pack(planned)
     return Made(request.output, choice, evaluation, stages.seconds, packed)

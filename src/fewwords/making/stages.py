@@ -206,11 +206,13 @@ class Stages:
                 prepare_process(self.request.threads)
             return evaluate(self.request.output, work=self.request.work, max_words=planned.test_words)
 
-    def pack(self) -> Packed:
+    def pack(self, planned: TrainingTime) -> Packed:
         """The model in one file of at most the size that was asked for; an older one is the older model's."""
-        request = self.request
+        request, words = self.request, planned.dev_words
         with self._numbered("pack"):
-            return pack(request.output, request.packed, size_mb=request.size_mb, work=request.work, force=True)
+            return pack(
+                request.output, request.packed, size_mb=request.size_mb, work=request.work, max_words=words, force=True
+            )
 
     @contextmanager
     def _stage(
