@@ -76,7 +76,8 @@ def best_table(points: Sequence[Point]) -> Table:
 def _told(point: Point | None) -> Value:
     if point is None or point.ppl is None:
         return Value("none")
-    return Value(f"{point.ppl:.1f}", f"{point.run}, {_bits(point)}, {point.mb:.2f} MB")
+    method = "" if point.ours else f"{point.method}, "
+    return Value(f"{point.ppl:.1f}", f"{method}{_bits(point)}, {point.mb:.2f} MB")
 
 
 def all_table(points: Sequence[Point]) -> Table:
