@@ -1,8 +1,8 @@
 """The model that is made for a size in megabytes: vocabulary, base, codes and LSTM that fit it in 4 bits or more.
 
 `SHAPES` goes from large to small; the first that fits is taken, and the packer then uses as many bits as fit. The sizes
-are arithmetic, checked against packed models of 50,000 words. The shapes of 1, 2 and 3.1 MB are the best that the frontier has found
-(results/frontier.md: 20 M words, 106.1, 92.2 and 88.9); the others lie between or below them and are not measured.
+are arithmetic, checked against packed models of 50,000 words. The shapes of 1, 2 and 3.1 MB are the best that the frontier has
+found (results/frontier.md: 20 M words, 106.1, 92.2 and 88.9); the others lie between or below them and are not measured.
 """
 
 import math
