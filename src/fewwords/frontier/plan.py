@@ -37,6 +37,8 @@ FINALS = (
     "adaptive-2mb-c600",
     "adaptive-4mb-c800",
     "dense-tied",
+    "dense-tied-c600",
+    "svd-retrained-2mb-c600",
     "kn3",
 )
 
@@ -111,7 +113,7 @@ class _Maker:
         """All shapes, method by method, and each with a last stretch after it."""
         for run in (*self._ours(), *self._rivals()):
             yield run
-            if run.cell.is_neural and run.start is None:
+            if run.cell.is_neural:
                 yield self._rounded(run)
 
     def _ours(self) -> Iterator[Run]:
@@ -145,6 +147,7 @@ class _Maker:
         yield self._dense("dense-tied-50", size=50)
         yield self._dense("dense-tied-100", size=100)
         yield self._dense("dense-tied-c400", **WIDE)
+        yield self._dense("dense-tied-c600", after_training=True, cell_size=600)
         yield self._table("low-rank-20", "low-rank", rank=20)
         yield self._table("low-rank-60", "low-rank", rank=60)
         yield self._table("low-rank-48-c400", "low-rank", rank=48, **WIDE)
@@ -165,7 +168,12 @@ class _Maker:
         yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
         yield self._run("kn3", "Kneser-Ney", "kn3")
         for number, (band_words, shares) in enumerate(SVD_BANDS):
-            yield self._retrained(f"svd-retrained-{number + 1}", band_words, svd_ranks(VECTOR_SIZE, shares))
+            ranks = svd_ranks(VECTOR_SIZE, shares)
+            yield self._retrained(f"svd-retrained-{number + 1}", "dense-tied", band_words, ranks)
+        # the bands of adaptive-2mb-c600
+        yield self._retrained(
+            "svd-retrained-2mb-c600", "dense-tied-c600", (4_000, 13_000), (200, 48, 20), cell_size=600
+        )
 
     def _run(
         self,
@@ -244,11 +252,12 @@ class _Maker:
         rounded = replace(cell, name=self._name(title), words=words, training_changes=training)
         return replace(run, title=title, cell=rounded, start=run.name, after_training=False)
 
-    def _retrained(self, name: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...]) -> Run:
-        words = max(1, self.words // RETRAINING_SHARE)
-        training = {"learning_rate": 0.002}
-        run = self._adaptive(name, band_words, band_ranks, "block SVD, retrained", words=words, training=training)
-        return replace(run, start=self._name("dense-tied"))
+    def _retrained(
+        self, name: str, start: str, band_words: tuple[int, ...], band_ranks: tuple[int, ...], **more: Any
+    ) -> Run:
+        more |= {"words": max(1, self.words // RETRAINING_SHARE), "training": {"learning_rate": 0.002}}
+        run = self._adaptive(name, band_words, band_ranks, "block SVD, retrained", **more)
+        return replace(run, start=self._name(start))
 
 
 def _scaled(count: int, share: float) -> int:
