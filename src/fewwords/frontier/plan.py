@@ -24,6 +24,8 @@ VECTOR_SIZE = 200
 WIDE: dict[str, Any] = {"cell_size": 400}
 NARROW: dict[str, Any] = {"size": 128}
 OURS = "sparse codes"
+# Words and ranks of the bands that fit 2 MB beside 600 cells.
+BANDS_2MB: tuple[tuple[int, ...], tuple[int, ...]] = ((4_000, 13_000), (200, 48, 20))
 ROUNDED = "-rounded"  # the end of a title: with a last stretch
 TRIAL_SHARE = 4  # trials train on a quarter of the words
 # What trains on all words: the best shapes of each size on dev, as far as trials have run (results/frontier.md), the dense model
@@ -162,7 +164,7 @@ class _Maker:
         yield self._adaptive("adaptive-1mb-c350", (1_200, 6_000), (200, 32, 6), cell_size=350)
         yield self._adaptive("adaptive-2mb", (6_000, 14_000), (200, 64, 28))
         yield self._adaptive("adaptive-2mb-c400", (5_000, 13_000), (200, 56, 24), **WIDE)
-        yield self._adaptive("adaptive-2mb-c600", (4_000, 13_000), (200, 48, 20), cell_size=600)
+        yield self._adaptive("adaptive-2mb-c600", *BANDS_2MB, cell_size=600)
         yield self._adaptive("adaptive-4mb-c400", (16_000,), (200, 88), **WIDE)
         yield self._adaptive("adaptive-4mb-c800", (14_000,), (200, 72), cell_size=800)
         yield self._coded("codes-nearest", "nearest base word", training={"codes": "nearest"})
@@ -170,10 +172,7 @@ class _Maker:
         for number, (band_words, shares) in enumerate(SVD_BANDS):
             ranks = svd_ranks(VECTOR_SIZE, shares)
             yield self._retrained(f"svd-retrained-{number + 1}", "dense-tied", band_words, ranks)
-        # the bands of adaptive-2mb-c600
-        yield self._retrained(
-            "svd-retrained-2mb-c600", "dense-tied-c600", (4_000, 13_000), (200, 48, 20), cell_size=600
-        )
+        yield self._retrained("svd-retrained-2mb-c600", "dense-tied-c600", *BANDS_2MB, cell_size=600)
 
     def _run(
         self,
