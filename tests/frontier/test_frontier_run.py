@@ -16,7 +16,15 @@ from fewwords.evaluation.perplexity import part_perplexity
 from fewwords.frontier.plan import FINALS, Run, make_finals, make_runs, make_trials
 from fewwords.frontier.points import Point
 from fewwords.frontier.report import best_at, envelope, write_frontier
-from fewwords.frontier.run import do_run, finished_points, frontier_folder, points_path, read_points, run_frontier
+from fewwords.frontier.run import (
+    do_run,
+    finished_points,
+    frontier_folder,
+    measure_packed,
+    points_path,
+    read_points,
+    run_frontier,
+)
 from fewwords.models.load import load
 from fewwords.models.neural.variants import VARIANTS, settings_of
 from fewwords.packing.pack import pack
@@ -118,6 +126,22 @@ def test_the_bytes_of_ours_are_those_of_the_packer(work: Path, tmp_path: Path) -
         assert part_perplexity(load(packed.path), TokenCorpus.open(work).part("test", SIZE), max_words=200).value == (
             pytest.approx(point.ppl, rel=1e-4)
         )
+
+
+def test_a_packed_file_stands_in_the_report(work: Path, tmp_path: Path, command: Callable[..., Any]) -> None:
+    do_run(work, run_of("codes-b8k"), threads=1, test_words=200)
+    packed = pack(model_folder(work, "codes-b8k"), tmp_path / "mine.few", bits=8, work=work)
+    options = ["frontier", "--work", work, "--report", "--vocab-size", SIZE, "--words", 2_000, "--test-words", 200]
+    shown = command(*options, "--results", tmp_path / "results", "--packed", packed.path)
+    assert shown.code == 0, shown.err
+    (point,) = measure_packed(work, packed.path, 200)
+    expected = part_perplexity(load(packed.path), TokenCorpus.open(work).part("test", SIZE), max_words=200).value
+    assert point.ppl == pytest.approx(expected, rel=1e-4)
+    assert (point.mb, point.ours, point.run) == (packed.num_bytes / 1e6, True, "mine")
+    assert point.to_json() in json.loads((tmp_path / "results" / "frontier.json").read_text())
+    refused = command(*options, "--packed", model_folder(work, "codes-b8k"))
+    assert refused.code == 2
+    assert "not a packed file" in refused.err
 
 
 def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:

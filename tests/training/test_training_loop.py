@@ -194,17 +194,30 @@ def test_a_killed_run_resumes_to_the_same_bits(work, run, tmp_path, quick):
 
 
 @pytest.mark.usefixtures("shown")
-def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, poison, capsys):
-    hits = itertools.count()
-    poison(lambda words: words > 3_000 and next(hits) == 0)
+@pytest.mark.parametrize(("faults", "factors"), [(1, (1, 1, 1)), (2, (1, 0.5, 0.5))])
+def test_a_nan_sends_the_run_back_at_half_the_rate(run, tmp_path, poison, capsys, monkeypatch, faults, factors):
+    hits, taken = itertools.count(), []
+    poison(lambda words: words > 3_000 and next(hits) < faults)
+    real = Trainer.step
+
+    def step(self, *args):
+        taken.append((self.state.words, self.state.rate_factor))
+        return real(self, *args)
+
+    monkeypatch.setattr(Trainer, "step", step)
     summary = run("model")
     assert "the loss is nan; going back to 2," in capsys.readouterr().err
     lines = record(tmp_path / "model")
     words = [line["words"] for line in lines]
     assert words == sorted(set(words))
     assert len(words) == 3
-    for line, factor in zip(lines, (1, 0.5, 0.5)):
+    for line, factor in zip(lines, factors):
         assert line["learning_rate"] == pytest.approx(factor * 0.01 * max(0, 1 - line["words"] / 6_000))
+    falls = [i for i in range(1, len(taken)) if taken[i][0] < taken[i - 1][0]]
+    assert len(falls) == faults
+    first = taken[falls[0] : falls[1] if faults > 1 else None]
+    for done, factor in first:  # doubles over a twentieth of the words
+        assert factor == pytest.approx(min(1, 0.5 * 2 ** ((done - first[0][0]) / 300)))
     assert summary.dev_perplexity < 20  # less than of an even guess among 20 words and </s>
     assert all(tensor.isfinite().all() for tensor in load(tmp_path / "model").network.state_dict().values())
 

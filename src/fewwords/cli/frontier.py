@@ -40,6 +40,12 @@ def frontier(
         Optional[list[int]],
         typer.Option(metavar="N", help="Show the runs of so many words in the report, too.", show_default=False),
     ] = None,
+    packed: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="MODEL", help="Show a packed file in the report, too: with --more-words.", show_default=False
+        ),
+    ] = None,
     readme: Annotated[
         Optional[Path],
         typer.Option(metavar="FILE", help="Put the table between its marks in this file.", show_default=False),
@@ -58,14 +64,14 @@ def frontier(
       fewwords frontier --work work --threads 1
       fewwords frontier --work work --only dense-tied --only codes-b8k
       fewwords frontier --work work --words 93000000 --only codes-b6k-tuned-c400
-      fewwords frontier --work work --report --more-words 93000000 --results results
+      fewwords frontier --work work --report --more-words 84000000 --packed english --results results
     """
     from fewwords.cli.console import result_console
     from fewwords.cli.tables.paper import screen_table
     from fewwords.errors import InputError
     from fewwords.frontier.plan import ROUNDED, make_finals, make_runs, make_trials
     from fewwords.frontier.report import trials_table, write_frontier
-    from fewwords.frontier.run import finished_points, frontier_folder, run_frontier
+    from fewwords.frontier.run import finished_points, frontier_folder, measure_packed, run_frontier
     from fewwords.frontier.status import runs_table
     from fewwords.paper.report.drawing import drawing
 
@@ -84,6 +90,8 @@ def frontier(
         result_console().print(screen_table(trials_table(tried)))
     else:
         more = [finished_points(work, make_runs(number, vocab_size)) for number in more_words or ()]
+        also = [point for model in packed or () for point in measure_packed(work, model, test_words)]
+        more = [*more[:-1], [*(more[-1] if more else ()), *also]]
         folder = results or frontier_folder(work) / "report"
         points = finished_points(work, make_runs(words, vocab_size))
         done = {point.run for point in points}

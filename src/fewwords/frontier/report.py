@@ -66,7 +66,8 @@ def lines(points: Sequence[Point]) -> dict[str, list[Point]]:
 def best_table(points: Sequence[Point]) -> Table:
     """The best at each size, ours and the best rival."""
     rows: list[list[Value | str]] = []
-    for each in (best_at(points, mb) for mb in SIZES):
+    found = (best_at(points, mb) for mb in SIZES)
+    for each in (best for best in found if best.ours or best.rival):
         lead = "" if each.lead is None else f"{each.lead:+.1f} %"
         rows.append([f"{each.mb:g} MB", _told(each.ours), _told(each.rival), lead])
     title = "The best model at a size"

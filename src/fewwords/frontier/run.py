@@ -14,11 +14,14 @@ from fewwords.cores import available_cores
 from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import InputError
 from fewwords.frontier.block_svd import block_svd
-from fewwords.frontier.plan import Run
+from fewwords.frontier.plan import OURS, Run
 from fewwords.frontier.points import TEST_WORDS, Measure, Point, points_of
 from fewwords.models.load import load
 from fewwords.models.neural.folder import save_neural
 from fewwords.models.neural.model import NeuralModel
+from fewwords.models.packed.file import load_packed
+from fewwords.models.packed.in_pytorch import in_pytorch
+from fewwords.models.shipped import find_model
 from fewwords.paper.cells import codes_file, train_cell
 from fewwords.paper.tasks import Task, TaskRunner
 from fewwords.store.files import read_json, write_json
@@ -96,11 +99,32 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
         train_cell(work, run.cell, folder, base_size=run.base_size, threads=threads, start=start)
     measure = Measure(work, run.method, run.ours, run.name, test_words)
     points = points_of(folder, measure, after_training=run.after_training, is_rounded=run.is_rounded)
-    path = points_path(work, run)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, {"format": FORMAT, "test_words": test_words, "points": [point.to_json() for point in points]})
+    _write_points(points_path(work, run), points, test_words)
     remove_checkpoints(folder)
     return points
+
+
+def measure_packed(work: Path, model: str | Path, test_words: int = TEST_WORDS) -> list[Point]:
+    """The point of a packed file, or of "english"; measured unless a file of this name and size is recorded."""
+    file = find_model(model)
+    if not file.is_file():
+        raise InputError(f"{file}: not a packed file; make one with fewwords pack")
+    num_bytes = file.stat().st_size
+    path = frontier_folder(work) / "points" / f"{file.name}.json"
+    known = read_points(path, test_words)
+    if known is not None and [point.mb for point in known] == [num_bytes / 1e6]:
+        return known
+    packed = load_packed(file)
+    is_coded = packed.codes is not None
+    measure = Measure(work, OURS if is_coded else "dense", is_coded, file.stem, test_words)
+    points = [measure.point(in_pytorch(packed), num_bytes, bits=packed.facts["bits"])]
+    _write_points(path, points, test_words)
+    return points
+
+
+def _write_points(path: Path, points: Sequence[Point], test_words: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"format": FORMAT, "test_words": test_words, "points": [point.to_json() for point in points]})
 
 
 def _start_folder(work: Path, run: Run) -> Path:

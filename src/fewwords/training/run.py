@@ -1,9 +1,10 @@
 """Train from the present state to the end of the budget: evaluations, checkpoints, going back on divergence.
 
 Evaluations happen at fixed numbers of words, each followed by a checkpoint, with more checkpoints in between. A step
-with a fault (see `stability`) is not taken: the run goes back to its last checkpoint and continues at half the rate. On
-Ctrl-C a checkpoint is written first. Without a folder nothing is written, and a fault ends the run; that is how
-learning rates are tried.
+with a fault (see `stability`) is not taken: the run goes back to its last checkpoint and continues at half the rate.
+The first time the rate climbs back, because the first steps of a large model can fail at a rate that suits all others;
+after a second fault it stays low. On Ctrl-C a checkpoint is written first. Without a folder nothing is written, and a
+fault ends the run; that is how learning rates are tried.
 """
 
 import math

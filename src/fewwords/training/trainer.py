@@ -29,6 +29,8 @@ from fewwords.training.schedule import learning_rate
 from fewwords.training.settings import TrainingSettings
 from fewwords.training.stability import LossWatch
 
+RECOVERY_SHARE = 20  # after a first fault the rate doubles over a twentieth of the budget
+
 
 @dataclass
 class RunState:
@@ -151,6 +153,8 @@ class Trainer:
         state = self.state
         state.words += words
         state.steps += 1
+        if state.num_restores == 1:
+            state.rate_factor = min(1.0, state.rate_factor * 2 ** (words * RECOVERY_SHARE / self.budget))
         state.position = (last.next.epoch, last.next.window, last.next.batch)
         state.interval_loss += loss * num_predictions
         state.interval_predictions += num_predictions
