@@ -105,11 +105,12 @@ def test_a_trial_is_measured_on_dev_alone(work: Path, command: Callable[..., Any
     (trial,) = make_trials(8_000, SIZE, ("codes-b8k",))
     shown = command(
         *("frontier", "--work", work, "--trials", "--only", "codes-b8k", "--vocab-size", SIZE, "--words", 8_000),
-        *("--threads", 1),
+        *("--threads", 1, "--precision", "bfloat16"),
     )
     assert shown.code == 0, shown.err
     points = read_points(points_path(work, trial), 0) or []
     assert [point.ppl for point in points] == [None] * 4
+    assert {point.settings["precision"] for point in points} == {"bfloat16"}  # told with each point
     assert f"{points[-1].dev_ppl:.2f}" in shown.out
     with pytest.raises(InputError, match="measured on test yet; run the plan first"):
         write_frontier(points, work / "nothing")

@@ -115,8 +115,10 @@ def test_a_cell_of_the_papers_recipe_chooses_its_rate(work):
 
 def test_the_command_of_a_record_trains_the_same_model(work, command):
     (cell,) = small_plan(models=["lstm-z-w"])
+    cell = cell.at("bfloat16")
     record = run_cell(work, cell, base_size=BASE_SIZE, threads=1)
     assert "--untied" in record.command
+    assert "--precision bfloat16" in record.command
     words = record.command.replace("WORK", str(work)).split()[1:]
     assert command(*words, "--threads", 1, "--output", work / "again").code == 0
     theirs, ours = load(cell_folder(work, cell)), load(work / "again")

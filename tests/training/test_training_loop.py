@@ -99,6 +99,7 @@ def test_a_model_with_a_word_table_learns(run, table):
     ("variant", "changes", "bound"),
     [
         ("lstm-z", {}, 2.1),
+        ("lstm-z", {"precision": "bfloat16"}, 2.1),
         ("lstm-s", {"loss": "softmax", "num_noise": None, "epochs": 3}, 2.1),
         ("lbl5", {}, 2.1),
         # random codes: the scores of eight words are means of other words' scores, and cannot be just right
@@ -122,6 +123,25 @@ def test_the_same_seed_gives_the_same_run_and_another_does_not(run, tmp_path):
         run(name, seed=seed, words=1500, model={"dropout": 0.2})
     assert_same_run(tmp_path / "a", tmp_path / "b")
     assert (tmp_path / "a/model.safetensors").read_bytes() != (tmp_path / "c/model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("encoder", [{}, {"cell_size": 24}, {"encoder": "gru"}])
+def test_the_encoder_of_a_bfloat16_run_has_gradients_like_those_of_float32(work, quick, encoder):
+    """Numbers of 8 bits before the exponent: the gradients of one batch differ by some thousandths of their length."""
+    corpus = TokenCorpus.open(work)
+    gradients = {}
+    for precision in ("float32", "bfloat16"):
+        torch.manual_seed(1)
+        model = LanguageModel(settings_of("lstm-z", **SMALL, **encoder), 23)
+        settings = quick(precision=precision)
+        objective = make_objective(settings, model.settings, corpus.vocabulary(23))
+        trainer = Trainer(model, objective, corpus.part("train", 23), settings, budget=6_000)
+        trainer._loss(next(trainer._batches)).backward()
+        weights = dict(model.encoder.named_parameters())
+        assert {weight.dtype for weight in weights.values()} == {torch.float32}
+        gradients[precision] = torch.cat([weight.grad.flatten() for weight in weights.values()])
+    difference = (gradients["bfloat16"] - gradients["float32"]).norm() / gradients["float32"].norm()
+    assert 1e-4 < difference < 0.02
 
 
 @pytest.mark.usefixtures("shown")

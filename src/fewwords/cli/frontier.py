@@ -1,11 +1,13 @@
 """`fewwords frontier`: perplexity against megabytes, for this method and its rivals."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
 from fewwords.cli.work_folder import DEFAULT_WORK, Work
+from fewwords.training.settings import Precision
 
 
 def frontier(
@@ -23,6 +25,10 @@ def frontier(
         Optional[int],
         typer.Option(min=1, help="Threads of each run. \\[default: the cores, shared by the jobs]", show_default=False),
     ] = None,
+    precision: Annotated[
+        Precision,
+        typer.Option(help="Numbers of the encoder's products while a run trains: see fewwords train."),
+    ] = "float32",
     test_words: Annotated[
         int, typer.Option(metavar="N", help="Words of test that each model is measured on.")
     ] = 200_000,
@@ -76,6 +82,7 @@ def frontier(
     from fewwords.paper.report.drawing import drawing
 
     runs = (make_trials if trials else make_finals)(words, vocab_size, tuple(only or ()))
+    runs = [replace(run, cell=run.cell.at(precision)) for run in runs]
     if plan:
         result_console().print(screen_table(runs_table(work, runs)))
         return

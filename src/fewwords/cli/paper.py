@@ -7,6 +7,7 @@ import typer
 
 from fewwords.cli.lists import comma_list
 from fewwords.cli.work_folder import DEFAULT_WORK, Work
+from fewwords.training.settings import Precision
 
 
 def paper(
@@ -54,6 +55,10 @@ def paper(
             min=1, help="Threads of each cell. \\[default: the cores, shared by the jobs]", show_default=False
         ),
     ] = None,
+    precision: Annotated[
+        Precision,
+        typer.Option(help="Numbers of the encoder's products while a cell trains: see fewwords train."),
+    ] = "float32",
     plan: Annotated[bool, typer.Option("--plan", help="Only show the cells, what is done, and the time left.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Only write the report of what is done.")] = False,
     results: Annotated[
@@ -101,6 +106,7 @@ def paper(
         controls=controls,
         num_seeds=seeds,
     )
+    cells = [cell.at(precision) for cell in cells]
     corpus = TokenCorpus.open(work)
     if plan:
         train_words = corpus.part("train").num_words
@@ -110,6 +116,7 @@ def paper(
     options += [*(["--models", models] if models else []), "--more-words", more_words, "--seeds", str(seeds)]
     options += ["--controls" if controls else "--no-controls", *(["--all-words"] if all_words else [])]
     options += ["--larger-sizes", larger_sizes] if larger_sizes else []
+    options += ["--precision", precision] if precision != "float32" else []
     failures: dict[str, str] = {}
     if not report:
         with drawing():

@@ -5,7 +5,7 @@ these bytes. In float32 a number has four bytes, an index of a code too.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ class Point:
 class Measure:
     """Where points are measured, and what they are called: the perplexity of the first words of dev and of test.
 
-    No `test_words` leave test alone: for trials, which only choose.
+    No `test_words` leave test alone: for trials, which only choose. `training` has what is told of every point's training.
     """
 
     work: Path
@@ -78,9 +78,11 @@ class Measure:
     run: str
     test_words: int = TEST_WORDS
     dev_words: int = DEV_WORDS
+    training: Mapping[str, Any] = field(default_factory=dict)
 
     def point(self, model: Model, num_bytes: float, method: str | None = None, **settings: Any) -> Point:
         """The point of a model."""
+        settings |= self.training
         dev = self._perplexity(model, "dev", self.dev_words)
         test = self._perplexity(model, "test", self.test_words) if self.test_words else None
         found = Point(

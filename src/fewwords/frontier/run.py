@@ -97,7 +97,8 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
     if not (folder / "model.json").exists():
         start = None if run.start is None else _start_folder(work, run)
         train_cell(work, run.cell, folder, base_size=run.base_size, threads=threads, start=start)
-    measure = Measure(work, run.method, run.ours, run.name, test_words)
+    training = {name: value for name, value in run.cell.training_changes.items() if name == "precision"}
+    measure = Measure(work, run.method, run.ours, run.name, test_words, training=training)
     points = points_of(folder, measure, after_training=run.after_training, is_rounded=run.is_rounded)
     _write_points(points_path(work, run), points, test_words)
     remove_checkpoints(folder)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from fewwords.errors import InputError
 from fewwords.models.neural.variants import VARIANTS
-from fewwords.training.settings import preset_changes
+from fewwords.training.settings import Precision, TrainingSettings, preset_changes
 
 Group = Literal["table 3", "more words", "control"]
 
@@ -90,6 +90,12 @@ class Cell:
     def is_neural(self) -> bool:
         """Whether the cell is a neural model, not Kneser-Ney."""
         return self.variant in VARIANTS
+
+    def at(self, precision: Precision) -> "Cell":
+        """The same cell, trained in this precision."""
+        if not self.is_neural or precision == TrainingSettings.precision:
+            return self
+        return replace(self, training_changes={**self.training_changes, "precision": precision})
 
 
 def make_plan(

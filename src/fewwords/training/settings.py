@@ -20,6 +20,7 @@ EmbeddingStart = Literal["random", "vectors", "fitted"]
 BiasStart = Literal["unigram", "zero", "uniform"]
 CodesName = Literal["learned", "random", "nearest"]
 PresetName = Literal["best", "paper"]
+Precision = Literal["float32", "bfloat16"]
 
 PAPER_RATES = (0.001, 0.002, 0.004, 0.006, 0.008)
 DEFAULT_NUM_NOISE: dict[LossName, int] = {"nce": 256, "nce-per-position": 50, "sampled-softmax": 512, "softmax": 0}
@@ -43,7 +44,8 @@ class TrainingSettings:
     `codes_rate` the rate of tuned code values, both as shares of the learning rate. `clip` bounds the norm of the whole
     gradient, and `divergence` says how many times its lowest level the loss may rise to; 0 turns either off. `patience`
     stops after that many evaluations without progress. With `quantise_aware` the weights are rounded while they are trained,
-    which is for the last stretch of a model that will be packed (see `rounding`).
+    which is for the last stretch of a model that will be packed (see `rounding`). With `precision` "bfloat16" the encoder reads
+    and multiplies numbers of 16 bits while it is trained; weights, optimiser, loss and evaluations stay in float32.
     """
 
     words: Annotated[int | None, Option("The first running words to train on.", _BUDGET, default="all")] = None
@@ -90,6 +92,9 @@ class TrainingSettings:
     patience: Annotated[
         int | None, Option("Stop after this many evaluations without progress.", _BUDGET, default="never")
     ] = None
+    precision: Annotated[
+        Precision, Option("Numbers of the encoder's products; bfloat16 is for processors that compute with it.", _RUN)
+    ] = "float32"
     threads: Annotated[int | None, Option("Threads.", _RUN, default="one per core")] = None
 
     def __post_init__(self) -> None:

@@ -140,9 +140,12 @@ class Trainer:
 
     def _loss(self, batch: Batch) -> torch.Tensor:
         ids = torch.from_numpy(batch.ids).to(self.group.device)
-        contexts, targets = self.model.predictions(ids)
         model = self.model
-        loss: torch.Tensor = self.objective(contexts, targets, model.output, model.normaliser, self.noise_generator)
+        is_half = self.settings.precision == "bfloat16"
+        with torch.autocast(self.group.device.type, torch.bfloat16, enabled=is_half):
+            contexts, targets = model.predictions(ids)
+        arguments = (targets, model.output, model.normaliser, self.noise_generator)
+        loss: torch.Tensor = self.objective(contexts.float(), *arguments)
         return loss
 
     def _num_predictions(self, batch: Batch) -> int:
