@@ -255,3 +255,14 @@ def test_the_report_sets_the_small_model_beside_the_dense_one_and_shows_plans_of
     assert "Models of 20 words" in told
     assert "68.0 in 1.30 MB against 70.0 in 80.0 MB." in told
     assert len(json.loads((tmp_path / "frontier.json").read_text())) == 6
+
+
+def test_the_report_marks_runs_in_bfloat16(tmp_path: Path) -> None:
+    points = [point("dense", 2, 80, bits=4), point("codes", 1, 78, ours=True, bits=4)]
+    write_frontier(points, tmp_path)
+    assert "†" not in (tmp_path / "frontier.md").read_text()
+    write_frontier([points[0], replace(points[1], settings={"bits": 4, "precision": "bfloat16"})], tmp_path)
+    told = (tmp_path / "frontier.md").read_text()
+    assert "| dense-2 | dense | 4 bits |" in told
+    assert "| codes-1 † | codes | 4 bits |" in told
+    assert "† with an encoder in bfloat16" in told

@@ -84,7 +84,7 @@ def _told(point: Point | None) -> Value:
 def all_table(points: Sequence[Point]) -> Table:
     """Every point, by size."""
     rows = [
-        [point.run, point.method, _bits(point), f"{point.mb:.3f}", _figure(point.dev_ppl), _figure(point.ppl)]
+        [_run(point), point.method, _bits(point), f"{point.mb:.3f}", _figure(point.dev_ppl), _figure(point.ppl)]
         for point in sorted(points, key=lambda each: each.mb)
     ]
     return Table("all", "All models", ("run", "method", "stored in", "MB", "dev perplexity", "test perplexity"), rows)
@@ -93,7 +93,7 @@ def all_table(points: Sequence[Point]) -> Table:
 def trials_table(points: Sequence[Point]) -> Table:
     """What chose the shapes: each trial's largest file and its smallest, ordered by the smallest."""
     rows = []
-    for (run, method), group in groupby(points, key=lambda point: (point.run, point.method)):
+    for (run, method), group in groupby(points, key=lambda point: (_run(point), point.method)):
         by_size = sorted(group, key=lambda point: point.mb)
         small, large = by_size[0], by_size[-1]
         figures = [f"{large.mb:.1f}", _figure(large.dev_ppl), f"{small.mb:.3f}", _figure(small.dev_ppl)]
@@ -102,9 +102,14 @@ def trials_table(points: Sequence[Point]) -> Table:
     return Table("trials", "Trials", titles, [row for _, row in sorted(rows, key=lambda each: each[0])])
 
 
+def _run(point: Point) -> str:
+    """The name of a run, with a mark if its encoder was trained in bfloat16."""
+    return f"{point.run} †" if point.settings.get("precision") == "bfloat16" else point.run
+
+
 def _bits(point: Point) -> str:
     settings = point.settings
-    known = ("bits", "encoder_bits", "ngrams")
+    known = ("bits", "encoder_bits", "ngrams", "precision")
     more = ", ".join(f"{name} {value}" for name, value in settings.items() if name not in known)
     bits = "float32" if settings.get("bits") == 32 else f"{settings.get('bits')} bits"
     if settings.get("encoder_bits", settings.get("bits")) != settings.get("bits"):
@@ -148,6 +153,8 @@ def write_frontier(
     parts.append("![Perplexity against megabytes](figures/frontier.svg)")
     found = all_table(everything)
     parts += [f"## {found.title}", markdown_table(found)]
+    if any(point.settings.get("precision") == "bfloat16" for point in (*everything, *trials)):
+        parts.append("† with an encoder in bfloat16 while it was trained, the others in float32.")
     if trials:
         tried = trials_table(trials)
         parts += [f"## {tried.title}", _says_of_trials(trials), markdown_table(tried)]
