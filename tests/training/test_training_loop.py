@@ -145,6 +145,17 @@ def test_the_encoder_of_a_bfloat16_run_has_gradients_like_those_of_float32(work,
 
 
 @pytest.mark.usefixtures("shown")
+@pytest.mark.parametrize(("capability", "is_told"), [("AVX2", True), ("AVX512", False)])
+def test_a_processor_without_bfloat16_is_told(run, monkeypatch, capsys, capability, is_told):
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    run("model", words=300, precision="bfloat16")
+    assert ("this processor has no instructions for it" in capsys.readouterr().err) is is_told
+    run("other", words=300)
+    assert "bfloat16" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("shown")
 @pytest.mark.parametrize("variant", ["lstm-z", "lstm-z-w", "lbl5", "lbl5-w", *TABLES])
 @pytest.mark.parametrize("stop_at", [7, 31])
 def test_an_interrupted_run_resumes_to_the_same_bits(run, tmp_path, monkeypatch, capsys, variant, stop_at):

@@ -34,7 +34,7 @@ from fewwords.training.checkpoint import (
 from fewwords.training.distributed import Group, joined_group
 from fewwords.training.memory_check import check_memory, needed_bytes
 from fewwords.training.objective import make_objective
-from fewwords.training.process import prepare_process
+from fewwords.training.process import has_slow_bfloat16, prepare_process
 from fewwords.training.record import cut_after
 from fewwords.training.run import RECORD, Run
 from fewwords.training.settings import TrainingSettings
@@ -116,6 +116,11 @@ class _Job:
             settings = replace(settings, learning_rate=best_rate(trials))
             if group.is_first:
                 say(f"learning rate {settings.learning_rate:g}: the best of {len(trials)} on dev")
+        if group.is_first and settings.precision == "bfloat16" and has_slow_bfloat16(group.device):
+            say(
+                "`precision` bfloat16: this processor has no instructions for it, and training takes many times as long; "
+                "leave it out"
+            )
         trainer = self._make_trainer(group, settings)
         about = self._about(settings)
         path = find_checkpoint(self.folder)

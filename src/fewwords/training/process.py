@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import platform
 import sys
 
 import torch
@@ -23,6 +24,15 @@ def prepare_process(threads: int | None = None) -> torch.device:
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     torch.use_deterministic_algorithms(True, warn_only=True)
     return torch.device("cuda", torch.cuda.current_device())
+
+
+def has_slow_bfloat16(device: torch.device) -> bool:
+    """Whether PyTorch computes bfloat16 number by number on this device: on x86 processors without AVX-512."""
+    return device.type == "cpu" and torch.backends.cpu.get_cpu_capability() in ("DEFAULT", "AVX2") and _is_x86()
+
+
+def _is_x86() -> bool:
+    return platform.machine().lower() in ("x86_64", "amd64")
 
 
 def keep_freed_memory() -> bool:
