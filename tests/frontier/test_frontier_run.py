@@ -216,6 +216,10 @@ def test_dev_chooses_and_test_is_told() -> None:
     assert best.lead == pytest.approx(20)
     assert best_at(points, 0.5).lead is None
     assert envelope([point("a", 1, 9), point("a", 2, 10), point("a", 3, 8)]) == [point("a", 1, 9), point("a", 3, 8)]
+    assert envelope([point("a", 1, 9), point("a", 1.01, 8), point("a", 2, 7)]) == [
+        point("a", 1.01, 8),
+        point("a", 2, 7),
+    ]
 
 
 def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Path) -> None:
@@ -248,13 +252,15 @@ def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Pa
 
 def test_the_report_sets_the_small_model_beside_the_dense_one_and_shows_plans_of_more_words(tmp_path: Path) -> None:
     points = [point("dense", 80, 80, bits=32), point("codes", 1.3, 78, ours=True), point("codes", 1.5, 70, ours=True)]
+    points += [point("codes", 1.2, 81, ours=True), point("dense", 90, 60, bits=32)]
     more = [[replace(each, train_words=20, ppl=(each.ppl or 0) - 10) for each in points], []]
     write_frontier(points, tmp_path, more=more)
     told = (tmp_path / "frontier.md").read_text()
-    assert "beside the dense model in float32: 78.0 in 1.30 MB against 80.0 in 80.0 MB." in told
+    assert "A dense model in float32 has 80.0 in 80.00 MB, sparse codes 78.0 in 1.30 MB. A dense model" in told
+    assert "A dense model in float32 has 60.0 in 90.00 MB, no sparse codes are as good." in told
     assert "Models of 20 words" in told
-    assert "68.0 in 1.30 MB against 70.0 in 80.0 MB." in told
-    assert len(json.loads((tmp_path / "frontier.json").read_text())) == 6
+    assert "has 70.0 in 80.00 MB, sparse codes 68.0 in 1.30 MB." in told
+    assert len(json.loads((tmp_path / "frontier.json").read_text())) == 10
 
 
 def test_the_report_marks_runs_in_bfloat16(tmp_path: Path) -> None:

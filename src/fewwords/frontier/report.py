@@ -4,9 +4,10 @@ The best of each size is chosen by dev; what is told is test. A method's line ha
 of the method that is both smaller and better. Trials, which are judged on dev alone, have a table of their own.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from fewwords.errors import InputError
@@ -18,7 +19,7 @@ from fewwords.readable import quantity
 from fewwords.store.files import atomic_write, write_json
 
 SIZES = (1, 2, 4, 8)
-SMALL = 1.4  # the size of which the goal is a model as good as the uncompressed one
+SAME_SIZE = 1.02  # a larger point than this is worth a place of its own in the figure
 MARKS = ("<!-- frontier -->", "<!-- /frontier -->")
 
 
@@ -49,12 +50,12 @@ def best_at(points: Sequence[Point], mb: float) -> Best:
 
 
 def envelope(points: Sequence[Point]) -> list[Point]:
-    """The points, from small to large, that no smaller one is as good as, on dev."""
+    """The points, from small to large, that no smaller one, nor one of about their size, is as good as, on dev."""
     found: list[Point] = []
     for point in sorted(points, key=lambda each: (each.mb, each.dev_ppl or 0)):
         if point.dev_ppl is not None and (not found or point.dev_ppl < (found[-1].dev_ppl or 0)):
             found.append(point)
-    return found
+    return [*(one for one, after in pairwise(found) if after.mb > SAME_SIZE * one.mb), *found[-1:]]
 
 
 def lines(points: Sequence[Point]) -> dict[str, list[Point]]:
@@ -117,8 +118,8 @@ def _bits(point: Point) -> str:
     return f"{bits}, {more}" if more else bits
 
 
-def _figure(value: float | None) -> str:
-    return "none" if value is None else f"{value:.2f}"
+def _figure(value: float | None, digits: int = 2) -> str:
+    return "none" if value is None else f"{value:.{digits}f}"
 
 
 def write_frontier(
@@ -193,13 +194,20 @@ def _says(points: Sequence[Point]) -> str:
 
 
 def _beside_dense(points: Sequence[Point]) -> str:
-    """Our best small model beside the dense one in float32, the better of tied and untied."""
-    dense = [point for point in points if point.method.startswith("dense") and point.settings.get("bits") == 32]
-    ours, rival = best_at(points, SMALL).ours, min(dense, key=lambda point: point.dev_ppl or 0, default=None)
-    if ours is None or rival is None or ours.ppl is None or rival.ppl is None:
-        return ""
-    told = f"{ours.ppl:.1f} in {ours.mb:.2f} MB against {rival.ppl:.1f} in {rival.mb:.1f} MB"
-    return f" Sparse codes beside the dense model in float32: {told}."
+    """Each dense model in float32, and our smallest model that is as good, on dev."""
+    told = ""
+    for rival in points:
+        if not rival.method.startswith("dense") or rival.settings.get("bits") != 32 or rival.dev_ppl is None:
+            continue
+        as_good = [point for point in points if point.ours and (point.dev_ppl or math.inf) <= rival.dev_ppl]
+        ours = min(as_good, key=lambda point: point.mb, default=None)
+        beside = "no sparse codes are as good" if ours is None else f"sparse codes {_figures(ours)}"
+        told += f" A dense model in float32 has {_figures(rival)}, {beside}."
+    return told
+
+
+def _figures(point: Point) -> str:
+    return f"{_figure(point.ppl, 1)} in {point.mb:.2f} MB"
 
 
 def _list(names: Sequence[str]) -> str:
