@@ -103,9 +103,13 @@ def trials_table(points: Sequence[Point]) -> Table:
     return Table("trials", "Trials", titles, [row for _, row in sorted(rows, key=lambda each: each[0])])
 
 
+def _is_bfloat16(point: Point) -> bool:
+    return point.settings.get("precision") == "bfloat16"
+
+
 def _run(point: Point) -> str:
     """The name of a run, with a mark if its encoder was trained in bfloat16."""
-    return f"{point.run} †" if point.settings.get("precision") == "bfloat16" else point.run
+    return f"{point.run} †" if _is_bfloat16(point) else point.run
 
 
 def _bits(point: Point) -> str:
@@ -154,7 +158,7 @@ def write_frontier(
     parts.append("![Perplexity against megabytes](figures/frontier.svg)")
     found = all_table(everything)
     parts += [f"## {found.title}", markdown_table(found)]
-    if any(point.settings.get("precision") == "bfloat16" for point in (*everything, *trials)):
+    if any(map(_is_bfloat16, (*everything, *trials))):
         parts.append("† with an encoder in bfloat16 while it was trained, the others in float32.")
     if trials:
         tried = trials_table(trials)
