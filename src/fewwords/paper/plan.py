@@ -150,6 +150,12 @@ def make_plan(
     return plan
 
 
+def planned_on_all_words() -> set[tuple[str, int]]:
+    """The variants and vocabulary sizes of the whole plan's cells on all words."""
+    plan = make_plan(all_words=True, larger_sizes=LARGER_SIZES)
+    return {(cell.model.removesuffix("-all"), cell.vocabulary_size) for cell in plan if cell.words is None}
+
+
 def _all_words_cells(rows: "_Rows", order: Sequence[int], larger_sizes: Sequence[int]) -> list[Cell]:
     """The cells on all words that are not in the rest of the plan, the most informative first."""
     main, largest = order[0], max(order)

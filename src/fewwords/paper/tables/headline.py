@@ -6,6 +6,7 @@ the small budget.
 
 from dataclasses import dataclass
 
+from fewwords.paper.plan import planned_on_all_words
 from fewwords.paper.tables.memory import dense_numbers, reductions
 from fewwords.paper.tables.perplexity import WHOLE_ROWS
 from fewwords.paper.tables.print_figures import DASH, NOT_RUN, megabytes, percent, perplexity, signed
@@ -87,10 +88,13 @@ def headline_table(results: Results, headline: Headline | None) -> Table:
     panel = results.whole if headline is not None and headline.on_all_words else results.small or results.whole
     sizes = sorted({size for model, size in panel if model == "lstm-z-w"} or {size for _, size in panel})
     rows = []
+    planned = planned_on_all_words()
     for model in (model for model in WHOLE_ROWS if any((model, size) in panel for size in sizes)):
-        places = [
-            Value(perplexity(panel.get((model, size))), _beside(published_perplexity(model, size))) for size in sizes
+        figures = [
+            perplexity(panel.get((model, size)), planned=panel is results.small or (model, size) in planned)
+            for size in sizes
         ]
+        places = [Value(told, _beside(published_perplexity(model, size))) for told, size in zip(figures, sizes)]
         rows.append([Value(label(model), style="strong" if model == "lstm-z-w" else ""), *places])
     saved = {each.vocab_size: each for each in reductions(results) if each.model == "lstm-z-w"}
     if saved:

@@ -1,7 +1,8 @@
 """Table 3, perplexity: at the paper's size, with the small budget, in between, and all figures of each cell."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from fewwords.paper.plan import planned_on_all_words
 from fewwords.paper.record import Record
 from fewwords.paper.tables.print_figures import (
     DASH,
@@ -43,10 +44,13 @@ def whole_table(results: Results) -> Table:
         COUNTED,
         f"Every model is trained on {told}, in one pass. The paper's figure is beside ours, with ours over it: its neural "
         "models saw 100 million words, its KN3 1.6 billion.",
+        f"{DASH}: not planned at this size.",
         *_about_divergence(results.whole),
     ]
     sizes = sorted({*VOCABULARY_SIZES, *(size for _, size in results.whole)})
-    return _panel_table("table3", "Table 3. Perplexity at the paper's size", results.whole, WHOLE_ROWS, sizes, notes)
+    left_out = {(model, size) for model in WHOLE_ROWS for size in sizes} - planned_on_all_words()
+    title = "Table 3. Perplexity at the paper's size"
+    return _panel_table("table3", title, results.whole, WHOLE_ROWS, sizes, notes, left_out)
 
 
 def small_table(results: Results) -> Table:
@@ -80,21 +84,30 @@ def in_order(models: Iterable[str]) -> list[str]:
 
 
 def _panel_table(
-    name: str, title: str, panel: Panel, expected: Sequence[str], sizes: Sequence[int], notes: Sequence[str]
+    name: str,
+    title: str,
+    panel: Panel,
+    expected: Sequence[str],
+    sizes: Sequence[int],
+    notes: Sequence[str],
+    left_out: Collection[tuple[str, int]] = (),
 ) -> Table:
     rows = []
     for model in in_order([*expected, *(model for model, _ in panel)]):
-        places = [_place(panel.get((model, size)), published_perplexity(model, size)) for size in sizes]
+        places = [
+            _place(panel.get((model, size)), published_perplexity(model, size), planned=(model, size) not in left_out)
+            for size in sizes
+        ]
         rows.append([Value(label(model), style="strong" if model == "lstm-z-w" else ""), *places])
     return Table(name, title, ["", *(f"V = {size:,}" for size in sizes)], rows, notes)
 
 
-def _place(runs: Runs | None, paper: float | None) -> Value:
+def _place(runs: Runs | None, paper: float | None, *, planned: bool) -> Value:
     notes = [] if runs is None else [spread_note(runs)]
     if paper is not None:
         ratio = "" if runs is None or runs.mean is None else f", {runs.mean / paper:.2f}×"
         notes.append(f"paper {paper:.1f}{ratio}")
-    return Value(perplexity(runs), "; ".join(note for note in notes if note))
+    return Value(perplexity(runs, planned=planned), "; ".join(note for note in notes if note))
 
 
 def _about_divergence(panel: Panel) -> list[str]:

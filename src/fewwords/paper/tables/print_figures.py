@@ -23,10 +23,10 @@ def percent(value: float | None, digits: int = 1) -> str:
     return DASH if value is None else f"{value:.{digits}f} %"
 
 
-def perplexity(runs: Runs | None) -> str:
+def perplexity(runs: Runs | None, *, planned: bool = True) -> str:
     """The mean over seeds of a cell; if there is none, the reason."""
     if runs is None:
-        return NOT_RUN
+        return NOT_RUN if planned else DASH
     if runs.mean is None:
         return "diverged" if runs.first.ppl is None else f"diverged ({figure(runs.first.ppl)})"
     return figure(runs.mean)
