@@ -346,8 +346,8 @@ def test_bits_per_character_from_perplexity_and_letters(record: Make) -> None:
     table = spelled_table(results, {22_000: text, 50_000: text})
     assert table is not None
     assert [[value(each).text for each in row] for row in table.rows[:2]] == [
-        ["LSTM-z", "not run yet", "1.498"],
-        ["LSTM-z", "1.498", "not run yet"],
+        ["LSTM-z", "–", "1.498"],
+        ["LSTM-z", "1.498", "–"],
     ]
     assert place(table, "bits to spell one", "V = 22,000").text == "25.0"
     assert "0.2 % of the words" in table.notes[1]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from fewwords.evaluation.spelling import Spelled
 from fewwords.paper.tables.perplexity import in_order, panel_words
-from fewwords.paper.tables.print_figures import DASH, NOT_RUN, figure, number, percent
+from fewwords.paper.tables.print_figures import figure, number, percent
 from fewwords.paper.tables.published import label
 from fewwords.paper.tables.results import Panel, Results
 from fewwords.paper.tables.seeds import Runs
@@ -52,5 +52,4 @@ def spelled_table(results: Results, spelled: Mapping[int, Spelled]) -> Table | N
 
 def _place(panel: Panel, model: str, size: int, spelled: Mapping[int, Spelled]) -> str:
     runs = panel.get((model, size))
-    bits = None if runs is None else cell_bits(runs, spelled.get(size))
-    return NOT_RUN if runs is None else DASH if bits is None else f"{bits:.3f}"
+    return figure(None if runs is None else cell_bits(runs, spelled.get(size)), 3)
