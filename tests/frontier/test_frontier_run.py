@@ -143,6 +143,8 @@ def test_a_packed_file_stands_in_the_report(work: Path, tmp_path: Path, command:
     refused = command(*options, "--packed", model_folder(work, "codes-b8k"))
     assert refused.code == 2
     assert "not a packed file" in refused.err
+    packed.path.unlink()
+    assert measure_packed(work, packed.path, 200) == [point]  # the record is enough
 
 
 def test_a_retrained_svd_starts_from_the_dense_run(work: Path) -> None:

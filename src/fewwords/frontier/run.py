@@ -106,13 +106,18 @@ def do_run(work: Path, run: Run, *, threads: int | None = None, test_words: int 
 
 
 def measure_packed(work: Path, model: str | Path, test_words: int = TEST_WORDS) -> list[Point]:
-    """The point of a packed file, or of "english"; measured unless a file of this name and size is recorded."""
+    """The point of a packed file, or of "english"; measured unless a file of this name and size is recorded.
+
+    The record alone is enough where the file is gone.
+    """
     file = find_model(model)
+    path = frontier_folder(work) / "points" / f"{file.name}.json"
+    known = read_points(path, test_words)
+    if known is not None and not file.exists():
+        return known
     if not file.is_file():
         raise InputError(f"{file}: not a packed file; make one with fewwords pack")
     num_bytes = file.stat().st_size
-    path = frontier_folder(work) / "points" / f"{file.name}.json"
-    known = read_points(path, test_words)
     if known is not None and [point.mb for point in known] == [num_bytes / 1e6]:
         return known
     packed = load_packed(file)
