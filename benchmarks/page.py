@@ -27,7 +27,7 @@ from fewwords.runtime import load
 from fewwords.text.join import join_words
 
 NUM_CONTEXTS = 200
-TEXT = "She was born in Vienna. The librarians of the national library were "  # in the picture
+TEXT = "She was born in Vienna. The astronomers of the royal observatory were "  # in the picture
 MOST_PICTURE_BYTES = 250_000
 _TESTS = Path(__file__).parents[1] / "tests"
 sys.path[:0] = [str(_TESTS), str(_TESTS / "page")]  # for the browser that the tests drive

@@ -9,7 +9,9 @@ from fewwords.making.minutes import (
     TEST_WORDS,
     training_within,
     vectors_within,
+    with_last_stretch,
 )
+from fewwords.training.settings import LAST_STRETCH_WORDS, TrainingSettings
 from fewwords.training.speed import Speed
 
 
@@ -39,3 +41,19 @@ def test_vectors_get_their_share() -> None:
     assert epochs * 500_000 / 100_000 <= SHARE_OF_VECTORS * 60 < (epochs + 1) * 500_000 / 100_000
     assert vectors_within(60, 90_000_000, 3, 100_000) == (1, 1_500_000)
     assert vectors_within(-1, 30_000, 3, 100_000) == (1, None)
+
+
+@pytest.mark.parametrize("epochs", [0.001, 0.4, 0.95, 1.0])
+def test_in_one_pass_the_last_stretch_reads_words_of_its_own(epochs: float) -> None:
+    num_words = 93_000_000
+    first, last = (TrainingSettings(**changes) for changes in with_last_stretch(epochs, num_words))
+    assert first.words is not None
+    assert last.words is not None
+    assert last.skip_words == first.words <= epochs * num_words
+    assert first.words + last.words <= num_words + 1
+    assert last.words == pytest.approx(LAST_STRETCH_WORDS * first.words, abs=1)
+    assert first.words + last.words >= epochs * num_words - 1  # and not fewer than there is time for
+
+
+def test_in_several_passes_it_reads_some_of_the_words_again() -> None:
+    assert with_last_stretch(4, 1_000_000) == ({"epochs": 4}, {"epochs": 4 * LAST_STRETCH_WORDS})

@@ -1,11 +1,13 @@
-"""How much of the wanted work fits into a time, from speeds measured on a short stretch.
+"""How much of the wanted work fits into a time, from speeds measured on a short stretch, and which words it reads.
 
 Vectors may take a fourth of what is left after the text is prepared, and evaluation a fifth of what is left after the
 codes are made. The rest is training, whose learning rate falls over the words that fit.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
+from fewwords.training.settings import LAST_STRETCH_WORDS
 from fewwords.training.speed import Speed
 
 SHARE_OF_VECTORS = 0.25
@@ -42,3 +44,15 @@ def training_within(seconds: float, num_words: int, dev_words: int, epochs: floa
     scored = NUM_EVALUATIONS * min(sample, dev_words) + dev_words + test
     words = (seconds - scored / speed.scored_per_second) * speed.trained_per_second
     return TrainingTime(min(epochs, max(FEWEST_TRAINING_WORDS, words) / num_words), sample, test)
+
+
+def with_last_stretch(epochs: float, num_words: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a run of so many passes over `num_words` and the last stretch after it read, as settings of training.
+
+    In one pass or less the last stretch has words of its own, which are worth more than the same words again (docs/log.md).
+    """
+    if epochs > 1:
+        return {"epochs": epochs}, {"epochs": LAST_STRETCH_WORDS * epochs}
+    first = max(1, round(min(epochs, 1 / (1 + LAST_STRETCH_WORDS)) * num_words))
+    last = max(1, round(LAST_STRETCH_WORDS * first))
+    return {"words": first}, {"words": last, "skip_words": first}

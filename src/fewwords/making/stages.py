@@ -18,7 +18,13 @@ from fewwords.corpus.token_corpus import TokenCorpus
 from fewwords.errors import DivergedError, InputError
 from fewwords.evaluation.evaluate import Evaluation, evaluate
 from fewwords.making.choice import Choice
-from fewwords.making.minutes import NUM_EVALUATIONS, TrainingTime, training_within, vectors_within
+from fewwords.making.minutes import (
+    NUM_EVALUATIONS,
+    TrainingTime,
+    training_within,
+    vectors_within,
+    with_last_stretch,
+)
 from fewwords.making.record import Record
 from fewwords.making.request import Request
 from fewwords.models.neural.variants import settings_of
@@ -30,13 +36,7 @@ from fewwords.text.sources import find_sources
 from fewwords.training.checkpoint import find_checkpoint
 from fewwords.training.process import prepare_process
 from fewwords.training.run import RECORD
-from fewwords.training.settings import (
-    LAST_STRETCH,
-    LAST_STRETCH_RATE,
-    LAST_STRETCH_TIME,
-    LAST_STRETCH_WORDS,
-    TrainingSettings,
-)
+from fewwords.training.settings import LAST_STRETCH, LAST_STRETCH_RATE, LAST_STRETCH_TIME, TrainingSettings
 from fewwords.training.speed import measure_speed
 from fewwords.training.train import train
 from fewwords.vectors.make import make_vectors
@@ -157,19 +157,21 @@ class Stages:
                     changes = {
                         **given,
                         **choice.model_changes,
-                        "epochs": planned.epochs,
                         "dev_words": planned.dev_words,
                         "eval_every": max(1, math.ceil(planned.epochs * num_words / NUM_EVALUATIONS)),
                     }
                     say(f"train: {request.model}, {planned.epochs:.2g} passes over {num_words:,} words")
                 else:
                     changes = {"discount_fallback": KNESER_NEY_FALLBACK}
-                self._train_in(folder, **sizes, **changes)
-                if choice.shape is not None:
+                if choice.shape is None:
+                    whole = {"epochs": planned.epochs} if request.is_neural else {}
+                    self._train_in(folder, **sizes, **changes, **whole)
+                else:
+                    first, last = with_last_stretch(planned.epochs, num_words)
+                    self._train_in(folder, **sizes, **changes, **first)
                     say(f"train: a last stretch with weights of {LAST_STRETCH['quantise_aware']} bits")
-                    changes["epochs"] *= LAST_STRETCH_WORDS
                     changes["learning_rate"] *= LAST_STRETCH_RATE
-                    self._train_in(rounding, start=folder, **sizes, **changes, **LAST_STRETCH)
+                    self._train_in(rounding, start=folder, **sizes, **changes, **last, **LAST_STRETCH)
                 trained = folder if choice.shape is None else rounding
                 # first, so that a model which is in its place is known to be this one
                 self._record.finish(self._key("train"), trained / _SEAL)
