@@ -49,7 +49,7 @@ def training_within(seconds: float, num_words: int, dev_words: int, epochs: floa
 def with_last_stretch(epochs: float, num_words: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a run of so many passes over `num_words` and the last stretch after it read, as settings of training.
 
-    In one pass or less the last stretch has words of its own, which are worth a little more than the same words again (docs/log.md).
+    In one pass or less the last stretch has words of its own: they are worth a little more than the same again (docs/log.md).
     """
     if epochs > 1:
         return {"epochs": epochs}, {"epochs": LAST_STRETCH_WORDS * epochs}
