@@ -226,16 +226,18 @@ def test_dev_chooses_and_test_is_told() -> None:
 
 def test_the_report_has_all_points_and_tells_where_a_rival_is_ahead(tmp_path: Path) -> None:
     points = [point("dense", 0.9, 100), point("codes", 0.8, 90, ours=True), point("dense", 1.9, 70)]
+    points.append(point("codes", 3.9, 70.2, ours=True))
     readme = tmp_path / "README.md"
     readme.write_text("A\n<!-- frontier -->\nold\n<!-- /frontier -->\nB\n")
     write_frontier(points, tmp_path / "results", readme)
     written = json.loads((tmp_path / "results" / "frontier.json").read_text())
     keys = {"method", "settings", "mb", "ppl", "dev_ppl", "train_words", "ours", "run"}
-    assert [each["ppl"] for each in written] == [100, 90, 70]
+    assert [each["ppl"] for each in written] == [100, 90, 70, 70.2]
     assert all(set(each) == keys for each in written)
     told = (tmp_path / "results" / "frontier.md").read_text()
-    assert "lowest perplexity at 1 MB." in told
-    assert "as good or better at 2 MB, 4 MB and 8 MB." in told
+    assert "Sparse codes are ahead at 1 MB." in told
+    assert "The best rival is ahead at 2 MB." in told
+    assert "level at 4 MB and 8 MB: within 0.8 %" in told
     assert "+10.0 %" in told
     assert (tmp_path / "results" / "figures" / "frontier.svg").stat().st_size > 1_000
     assert readme.read_text().startswith("A\n<!-- frontier -->\n![")

@@ -19,6 +19,7 @@ from fewwords.readable import quantity
 from fewwords.store.files import atomic_write, write_json
 
 SIZES = (1, 2, 4, 8)
+LEVEL = 0.8  # per cent: twice the spread of seeds (docs/log.md)
 SAME_SIZE = 1.02  # a larger point than this is worth a place of its own in the figure
 MARKS = ("<!-- frontier -->", "<!-- /frontier -->")
 
@@ -185,15 +186,19 @@ def _says(points: Sequence[Point]) -> str:
     """What was trained and counted, and where this method is ahead or behind."""
     fewest, most = (limit(point.train_words for point in points) for limit in (min, max))
     leads = [each for each in (best_at(points, mb) for mb in SIZES) if each.lead is not None]
-    ahead = [f"{each.mb:g} MB" for each in leads if (each.lead or 0) > 0]
-    behind = [f"{each.mb:g} MB" for each in leads if (each.lead or 0) <= 0]
+    ahead, level, behind = (
+        [f"{each.mb:g} MB" for each in leads if lowest < (each.lead or 0) <= highest]
+        for lowest, highest in ((LEVEL, math.inf), (-LEVEL, LEVEL), (-math.inf, -LEVEL))
+    )
     told = f"Models of {quantity(fewest)} words, every byte counted, chosen on dev and measured on test."
     if most > fewest:
         told += f" Those with a last stretch read some of these words again, {quantity(most)} in all."
     if ahead:
-        told += f" Sparse codes have the lowest perplexity at {_list(ahead)}."
+        told += f" Sparse codes are ahead at {_list(ahead)}."
+    if level:
+        told += f" Sparse codes and the best rival are level at {_list(level)}: within {LEVEL:g} %, twice the spread of seeds."
     if behind:
-        told += f" A rival is as good or better at {_list(behind)}."
+        told += f" The best rival is ahead at {_list(behind)}."
     return told + _beside_dense(points)
 
 
