@@ -192,7 +192,7 @@ def _says(points: Sequence[Point]) -> str:
     )
     told = f"Models of {quantity(fewest)} words, every byte counted, chosen on dev and measured on test."
     if most > fewest:
-        told += f" Those with a last stretch read some of these words again, {quantity(most)} in all."
+        told += f" Those with a last stretch read up to {quantity(most)} in all, most of them some words again."
     if ahead:
         told += f" Sparse codes are ahead at {_list(ahead)}."
     if level:

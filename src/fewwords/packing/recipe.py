@@ -28,6 +28,7 @@ LADDER = (
     RECIPES[4],
     Recipe(4, 4, 3, 6, 256),
     TRAINED,
+    Recipe(4, 4, 3, 5, 64),
     Recipe(4, 4, 2, 5, 0),
 )
 ENCODER_BIASES = 8
