@@ -308,6 +308,22 @@ def test_the_headline_is_of_the_papers_size(results: Results) -> None:
     assert place(table, "LSTM-z", "V = 200,000") == Value("–", "")
 
 
+def test_the_headline_tells_the_largest_vocabulary(results: Results) -> None:
+    headline = make_headline(results)
+    assert headline is not None
+    dense, coded = memory_of("lstm-z", 200_000), memory_of("lstm-z-w", 200_000)
+    assert dense is not None
+    assert coded is not None
+    assert f"With 200,000 words it has {4 * coded.total / 1e6:.1f} MB" in headline.says
+    assert headline.says.endswith(f"LSTM-z would have {4 * dense.total / 1e6:.1f} MB.")
+    assert headline.largest is not None
+    means = [results.whole[model, 200_000].mean for model in ("lstm-z-w", "kn3")]
+    assert [headline.largest.ppl, headline.largest.kn3_ppl] == means
+    no_larger = make_headline(gather(record for record in results.records if record.vocab_size <= 50_000))
+    assert no_larger is not None
+    assert no_larger.largest is None
+
+
 def test_the_headline_of_a_small_budget_alone(records: list[Record]) -> None:
     results = gather(record for record in records if record.group != "more words" and "-all" not in record.model)
     headline = make_headline(results)

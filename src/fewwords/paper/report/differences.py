@@ -26,6 +26,8 @@ def differences_table(results: Results, corpus: Mapping[str, Any]) -> Table:
 def _rows(results: Results, corpus: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     whole = corpus.get("parts", {}).get("train", {}).get("words")
     small, tested = panel_words(results.small), used_words(results).get("test")
+    commands = [record.command for record in results.records]
+    rounded = sum("--precision bfloat16" in command for command in commands)
     return [
         (
             "Corpus",
@@ -89,6 +91,12 @@ def _rows(results: Results, corpus: Mapping[str, Any]) -> list[tuple[str, str, s
             "Adam; the rate chosen on dev from 0.001 to 0.008.",
             "Adam that moves only the touched rows of tables that grow with V; the rate is 0.008, the largest of the same values, "
             "lowered to 0 along a line; gradients clipped; the best weights on dev are kept.",
+        ),
+        (
+            "Precision",
+            "Not said.",
+            f"float32; the LSTM reads numbers of 16 bits (bfloat16) in {rounded} of {len(commands)} runs, as their commands say. "
+            "Where both were run they differed by 0.3 and 0.5 %, once for the better.",
         ),
         (
             "KN3",

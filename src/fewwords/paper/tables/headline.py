@@ -20,8 +20,31 @@ MISSING = "LSTM-z and LSTM-z,w have not both been run yet."
 
 
 @dataclass(frozen=True)
+class Largest:
+    """LSTM-z,w at a vocabulary for which LSTM-z was not trained: that one's size is arithmetic."""
+
+    vocab_size: int
+    megabytes: float
+    dense_megabytes: float
+    ppl: float
+    kn3_ppl: float | None
+
+    @property
+    def says(self) -> str:
+        """The sentence."""
+        third = "" if self.kn3_ppl is None else f" (the 3-gram model: {self.kn3_ppl:.1f})"
+        return (
+            f"With {self.vocab_size:,} words it has {self.megabytes:.1f} MB and a perplexity of {self.ppl:.1f}{third}; "
+            f"LSTM-z would have {self.dense_megabytes:.1f} MB."
+        )
+
+
+@dataclass(frozen=True)
 class Headline:
-    """How small and how good LSTM-z,w is beside LSTM-z and KN3; sizes in megabytes of float32."""
+    """How small and how good LSTM-z,w is beside LSTM-z and KN3; sizes in megabytes of float32.
+
+    `largest` is the same panel's LSTM-z,w at a larger vocabulary, if there is one.
+    """
 
     vocab_size: int
     train_words: int
@@ -33,6 +56,7 @@ class Headline:
     dense_ppl: float
     kn3_ppl: float | None
     comparison: Comparison
+    largest: Largest | None
 
     @property
     def says(self) -> str:
@@ -44,6 +68,7 @@ class Headline:
             f"With a vocabulary of {self.vocab_size:,} words, coding takes LSTM-z from {self.dense_megabytes:.1f} MB to "
             f"{self.megabytes:.1f} MB (LSTM-z,w, float32{saved}). Trained on {words}, LSTM-z,w has a test perplexity of "
             f"{self.ppl:.1f} against {self.dense_ppl:.1f}: {self._difference}.{third}"
+            f"{'' if self.largest is None else f' {self.largest.says}'}"
         )
 
     @property
@@ -79,7 +104,22 @@ def make_headline(results: Results) -> Headline | None:
             dense_ppl=dense.mean,
             kn3_ppl=None if kneser_ney is None else kneser_ney.mean,
             comparison=found,
+            largest=_largest(results, size, on_all_words=pair.on_all_words),
         )
+    return None
+
+
+def _largest(results: Results, above: int, *, on_all_words: bool) -> Largest | None:
+    for size in sorted((size for size in results.sizes if size > above), reverse=True):
+        coded, kneser_ney = (results.find(model, size, on_all_words=on_all_words) for model in ("lstm-z-w", "kn3"))
+        if coded is not None and coded.mean is not None:
+            return Largest(
+                vocab_size=size,
+                megabytes=megabytes(coded.first.numbers),
+                dense_megabytes=megabytes(dense_numbers(size)),
+                ppl=coded.mean,
+                kn3_ppl=None if kneser_ney is None else kneser_ney.mean,
+            )
     return None
 
 
