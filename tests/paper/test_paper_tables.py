@@ -155,7 +155,7 @@ def test_without_a_spread_nothing_is_decided(record: Make) -> None:
     results = gather([record("lstm-z", 22_000), record("lstm-z-w", 22_000)])
     found = claim(results, AHEAD)
     assert (found.holds, found.status) == (None, "no spread measured")
-    headline = make_headline(results)
+    headline = make_headline(results, {})
     assert headline is not None
     assert "no spread measured" in headline.says
 
@@ -262,8 +262,8 @@ def test_what_is_missing_is_not_run_yet() -> None:
     assert len(controls) == 24  # as many as the plan has
     assert {row.says for row in controls} == {"not run yet"}
     assert {each.status for each in make_claims(results)} == {"not run yet"}
-    assert make_headline(results) is None
-    assert headline_table(results, None).rows == []
+    assert make_headline(results, {}) is None
+    assert headline_table(results, None, {}).rows == []
     assert longer_table(results) is None
     assert words_curve(results) is None
     assert spelled_table(results, {}) is None
@@ -290,7 +290,7 @@ def test_more_words_against_fewer_and_all(results: Results) -> None:
 
 
 def test_the_headline_is_of_the_papers_size(results: Results) -> None:
-    headline = make_headline(results)
+    headline = make_headline(results, {})
     assert headline is not None
     assert (headline.vocab_size, headline.train_words, headline.on_all_words) == (50_000, ALL_WORDS, True)
     dense, coded = memory_of("lstm-z", 50_000), memory_of("lstm-z-w", 50_000)
@@ -300,7 +300,7 @@ def test_the_headline_is_of_the_papers_size(results: Results) -> None:
     means = [results.whole[model, 50_000].mean for model in ("lstm-z-w", "lstm-z", "kn3")]
     assert [headline.ppl, headline.dense_ppl, headline.kn3_ppl] == means
     assert "Trained on all 93.0 M words" in headline.says
-    table = headline_table(results, headline)
+    table = headline_table(results, headline, {})
     assert place(table, "LSTM-z,w", "V = 50,000") == Value(f"{headline.ppl:.1f}", "129.2")
     with_coded = sorted(size for model, size in results.whole if model == "lstm-z-w")
     assert list(table.columns[1:]) == [f"V = {size:,}" for size in with_coded]
@@ -309,7 +309,7 @@ def test_the_headline_is_of_the_papers_size(results: Results) -> None:
 
 
 def test_the_headline_tells_the_largest_vocabulary(results: Results) -> None:
-    headline = make_headline(results)
+    headline = make_headline(results, {})
     assert headline is not None
     dense, coded = memory_of("lstm-z", 200_000), memory_of("lstm-z-w", 200_000)
     assert dense is not None
@@ -319,18 +319,38 @@ def test_the_headline_tells_the_largest_vocabulary(results: Results) -> None:
     assert headline.largest is not None
     means = [results.whole[model, 200_000].mean for model in ("lstm-z-w", "kn3")]
     assert [headline.largest.ppl, headline.largest.kn3_ppl] == means
-    no_larger = make_headline(gather(record for record in results.records if record.vocab_size <= 50_000))
+    no_larger = make_headline(gather(record for record in results.records if record.vocab_size <= 50_000), {})
     assert no_larger is not None
     assert no_larger.largest is None
 
 
+def test_the_headline_compares_vocabularies_by_bits_per_character(results: Results) -> None:
+    # 200,000 words and 8,000 ends are 208,000 predictions; the larger vocabulary has no letters left to pay for
+    texts = {
+        50_000: Spelled(200_000, 8_000, 6_000, 500, letter_bits=150_000.0, num_characters=1e6),
+        200_000: Spelled(200_000, 8_000, 0, 0, letter_bits=0.0, num_characters=1e6),
+    }
+    headline = make_headline(results, texts)
+    assert headline is not None
+    dense, coded = results.whole["lstm-z", 50_000].mean, results.whole["lstm-z-w", 200_000].mean
+    assert dense is not None
+    assert coded is not None
+    few = (208_000 * math.log2(dense) + 150_000) / 1e6
+    many = 208_000 * math.log2(coded) / 1e6
+    assert f"{many:.3f} for LSTM-z,w with 200,000 words, {few:.3f} for LSTM-z with 50,000." in headline.says
+    table = headline_table(results, headline, texts)
+    row = "bits per character, LSTM-z → LSTM-z,w"
+    assert place(table, row, "V = 200,000").text == f"– → {many:.3f}"
+    assert place(table, row, "V = 50,000").text.startswith(f"{few:.3f} → ")
+
+
 def test_the_headline_of_a_small_budget_alone(records: list[Record]) -> None:
     results = gather(record for record in records if record.group != "more words" and "-all" not in record.model)
-    headline = make_headline(results)
+    headline = make_headline(results, {})
     assert headline is not None
     assert not headline.on_all_words
     assert "Trained on 5.0 M words" in headline.says
-    columns = headline_table(results, headline).columns
+    columns = headline_table(results, headline, {}).columns
     assert list(columns[1:]) == [f"V = {size:,}" for size in SIZES]
 
 

@@ -120,7 +120,8 @@ def make_report(
 
     `note` is a sentence of the caller's to go with the headline.
     """
-    headline, claims, controls = make_headline(results), make_claims(results), make_controls(results)
+    spelled = spelled or {}
+    headline, claims, controls = make_headline(results, spelled), make_claims(results), make_controls(results)
     known = [record.corpus for record in results.records if record.corpus]
     hashes = known[0] if known else corpus.get("sha256", {})
     contents: list[Table | Figure | None] = [
@@ -128,7 +129,7 @@ def make_report(
         WORDS,
         reduction_table(results),
         SIZES,
-        spelled_table(results, spelled or {}),
+        spelled_table(results, spelled),
         claims_table(claims),
         small_table(results),
         longer_table(results),
@@ -145,8 +146,8 @@ def make_report(
         hashes_table(hashes),
     ]
     shown = [each for each in contents if isinstance(each, Table) or (each is not None and each.name in drawn)]
-    table = headline_table(results, headline)
-    return Report(results, headline, table, claims, controls, shown, spelled or {}, hashes, note)
+    table = headline_table(results, headline, spelled)
+    return Report(results, headline, table, claims, controls, shown, spelled, hashes, note)
 
 
 def _strict(value: Any) -> Any:

@@ -4,15 +4,18 @@ At the largest vocabulary size that has both LSTM-z,w and LSTM-z: at the paper's
 the small budget.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fewwords.evaluation.spelling import Spelled
 from fewwords.paper.plan import planned_on_all_words
 from fewwords.paper.tables.memory import dense_numbers, reductions
 from fewwords.paper.tables.perplexity import WHOLE_ROWS
 from fewwords.paper.tables.print_figures import DASH, NOT_RUN, megabytes, percent, perplexity, signed
 from fewwords.paper.tables.published import TABLE_4, label, published_perplexity
-from fewwords.paper.tables.results import Results
+from fewwords.paper.tables.results import Pair, Results
 from fewwords.paper.tables.seeds import Comparison
+from fewwords.paper.tables.spelled import cell_bits, told_bits
 from fewwords.paper.tables.table import Table, Value
 from fewwords.readable import quantity
 
@@ -21,21 +24,34 @@ MISSING = "LSTM-z and LSTM-z,w have not both been run yet."
 
 @dataclass(frozen=True)
 class Largest:
-    """LSTM-z,w at a vocabulary for which LSTM-z was not trained: that one's size is arithmetic."""
+    """LSTM-z,w at a vocabulary for which LSTM-z was not trained: that one's size is arithmetic.
+
+    `bits` are its bits per character, `dense_bits` those of LSTM-z with the `dense_size` words of the headline.
+    """
 
     vocab_size: int
+    dense_size: int
     megabytes: float
     dense_megabytes: float
     ppl: float
     kn3_ppl: float | None
+    bits: float | None
+    dense_bits: float | None
 
     @property
     def says(self) -> str:
         """The sentence."""
         third = "" if self.kn3_ppl is None else f" (the 3-gram model: {self.kn3_ppl:.1f})"
+        compared = (
+            ""
+            if self.bits is None or self.dense_bits is None
+            else " Over different vocabularies bits per character can be compared, with unknown words spelled out: "
+            f"{self.bits:.3f} for LSTM-z,w with {self.vocab_size:,} words, "
+            f"{self.dense_bits:.3f} for LSTM-z with {self.dense_size:,}."
+        )
         return (
             f"With {self.vocab_size:,} words it has {self.megabytes:.1f} MB and a perplexity of {self.ppl:.1f}{third}; "
-            f"LSTM-z would have {self.dense_megabytes:.1f} MB."
+            f"LSTM-z would have {self.dense_megabytes:.1f} MB.{compared}"
         )
 
 
@@ -84,7 +100,7 @@ class Headline:
         return f"{abs(change):.1f} % {word}, with a spread of seeds of {100 * found.spread:.1f} %{where}"
 
 
-def make_headline(results: Results) -> Headline | None:
+def make_headline(results: Results, spelled: Mapping[int, Spelled]) -> Headline | None:
     """The headline; None if no vocabulary size has both LSTMs."""
     pairs = [pair for size in results.sizes if (pair := results.pair("lstm-z-w", "lstm-z", size)) is not None]
     for pair in sorted(pairs, key=lambda each: (each.on_all_words, each.left.first.vocab_size), reverse=True):
@@ -104,26 +120,30 @@ def make_headline(results: Results) -> Headline | None:
             dense_ppl=dense.mean,
             kn3_ppl=None if kneser_ney is None else kneser_ney.mean,
             comparison=found,
-            largest=_largest(results, size, on_all_words=pair.on_all_words),
+            largest=_largest(results, pair, spelled),
         )
     return None
 
 
-def _largest(results: Results, above: int, *, on_all_words: bool) -> Largest | None:
-    for size in sorted((size for size in results.sizes if size > above), reverse=True):
-        coded, kneser_ney = (results.find(model, size, on_all_words=on_all_words) for model in ("lstm-z-w", "kn3"))
+def _largest(results: Results, pair: Pair, spelled: Mapping[int, Spelled]) -> Largest | None:
+    dense_size = pair.right.first.vocab_size
+    for size in sorted((size for size in results.sizes if size > dense_size), reverse=True):
+        coded, kneser_ney = (results.find(model, size, on_all_words=pair.on_all_words) for model in ("lstm-z-w", "kn3"))
         if coded is not None and coded.mean is not None:
             return Largest(
                 vocab_size=size,
+                dense_size=dense_size,
                 megabytes=megabytes(coded.first.numbers),
                 dense_megabytes=megabytes(dense_numbers(size)),
                 ppl=coded.mean,
                 kn3_ppl=None if kneser_ney is None else kneser_ney.mean,
+                bits=cell_bits(coded, spelled.get(size)),
+                dense_bits=cell_bits(pair.right, spelled.get(dense_size)),
             )
     return None
 
 
-def headline_table(results: Results, headline: Headline | None) -> Table:
+def headline_table(results: Results, headline: Headline | None, spelled: Mapping[int, Spelled]) -> Table:
     """Models by the vocabulary sizes that have LSTM-z,w: our perplexity, the paper's beside it, and what LSTM-z,w saves."""
     panel = results.whole if headline is not None and headline.on_all_words else results.small or results.whole
     sizes = sorted({size for model, size in panel if model == "lstm-z-w"} or {size for _, size in panel})
@@ -136,6 +156,11 @@ def headline_table(results: Results, headline: Headline | None) -> Table:
         ]
         places = [Value(told, _beside(published_perplexity(model, size))) for told, size in zip(figures, sizes)]
         rows.append([Value(label(model), style="strong" if model == "lstm-z-w" else ""), *places])
+    if spelled:
+        told = [
+            " → ".join(told_bits(panel, model, size, spelled) for model in ("lstm-z", "lstm-z-w")) for size in sizes
+        ]
+        rows.append([Value("bits per character, LSTM-z → LSTM-z,w"), *map(Value, told)])
     saved = {each.vocab_size: each for each in reductions(results) if each.model == "lstm-z-w"}
     if saved:
         sums = [

@@ -31,7 +31,7 @@ def spelled_table(results: Results, spelled: Mapping[int, Spelled]) -> Table | N
         words = panel_words(panel)
         for model in in_order(model for model, _ in panel if not model.endswith("-zero-bias")):
             name = Value(label(model), "" if words is None else f"{quantity(words)} words")
-            rows.append([name, *(_place(panel, model, size, spelled) for size in sizes)])
+            rows.append([name, *(told_bits(panel, model, size, spelled) for size in sizes)])
     texts = [spelled[size] for size in sizes]
     rows += [
         ["unknown words", *(number(text.num_unknown) for text in texts)],
@@ -50,6 +50,7 @@ def spelled_table(results: Results, spelled: Mapping[int, Spelled]) -> Table | N
     return Table("spelled", "Bits per character, unknown words spelled out", columns, rows, notes)
 
 
-def _place(panel: Panel, model: str, size: int, spelled: Mapping[int, Spelled]) -> str:
+def told_bits(panel: Panel, model: str, size: int, spelled: Mapping[int, Spelled]) -> str:
+    """Bits per character of a cell of a panel, as tables print them."""
     runs = panel.get((model, size))
     return figure(None if runs is None else cell_bits(runs, spelled.get(size)), 3)
