@@ -179,6 +179,16 @@ def test_the_same_results_give_the_same_figures(page: Path, results: Results, tm
         assert path.read_bytes() == (page.parent / "figures" / path.name).read_bytes()
 
 
+def test_figure_4_has_lines_and_no_lone_points(records: list[Record], tmp_path: Path) -> None:
+    whole = [record for record in records if record.group == "more words" or record.model.endswith("-all")]
+    lone = replace(next(record for record in whole if record.model == "lstm-z"), model="lstm-s", variant="lstm-s")
+    drawn = draw_figures(gather([*whole, lone]), [], 8_003, tmp_path)
+    svg = next(path for path in drawn["figure4"] if path.suffix == ".svg").read_text(encoding="utf-8")
+    assert "LSTM-z,w" in svg
+    assert "LSTM-s" not in svg
+    assert "figure4" not in draw_figures(gather([lone]), [], 8_003, tmp_path)
+
+
 def test_any_subset_of_records_can_be_reported(
     records: list[Record], corpus: dict[str, Any], about: dict[str, str], tmp_path: Path
 ) -> None:

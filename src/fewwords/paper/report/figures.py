@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fewwords.codes.explain import Explanation, plot_codes
+from fewwords.models.neural.variants import VARIANTS
 from fewwords.paper.report.drawing import BLUE, GREY, ORANGE, STYLES, drawing, new_figure, write_figure, write_pictures
 from fewwords.paper.report.figure5 import choose_curves, draw_figure5
 from fewwords.paper.tables.memory import memory_grid
@@ -31,8 +32,8 @@ CODES = Figure(
 SIZES = Figure(
     "figure4",
     "Figure 4. Performance and memory",
-    "Perplexity of the trained cells, and numbers stored (sparse codes included), by vocabulary size. Lines of the memory are "
-    "table 1's arithmetic, dots are trained models.",
+    "Perplexity of the models that were trained at two sizes or more, and numbers stored (sparse codes included), by vocabulary "
+    "size. Lines of the memory are table 1's arithmetic, dots are trained models.",
 )
 CURVES = Figure(
     "figure5",
@@ -84,22 +85,34 @@ def _draw_codes(explanations: Sequence[Explanation], base_size: int, folder: Pat
 
 
 def _panel_to_draw(results: Results) -> Panel | None:
-    """The panel of figure 4: that of the paper's size if neural models have two vocabulary sizes there."""
+    """The panel of figure 4: that of the paper's size if a neural model has two vocabulary sizes there."""
     for panel in (results.whole, results.small):
-        sizes = {size for (model, size), runs in panel.items() if model in STYLES and runs.mean is not None}
-        if len(sizes) > 1 and any(runs.first.is_neural for runs in panel.values()):
+        if any(model in VARIANTS for model in _lines(panel)):
             return panel
     return None
+
+
+def _lines(panel: Panel) -> dict[str, list[tuple[int, float, float]]]:
+    """Vocabulary size, perplexity and twice its spread, for each model with two sizes or more: one point is no line."""
+    lines = {}
+    for model in STYLES:
+        points = [
+            (size, runs.mean, 2 * (runs.spread or 0) * runs.mean)
+            for (name, size), runs in sorted(panel.items())
+            if name == model and runs.mean is not None and math.isfinite(runs.mean)
+        ]
+        if len(points) > 1:
+            lines[model] = points
+    return lines
 
 
 def _draw_sizes(results: Results, panel: Panel, folder: Path) -> list[Path]:
     figure = new_figure(8.4, 7.2)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    for model in STYLES:
-        _draw_perplexity(above, model, panel)
+    for model, points in _lines(panel).items():
+        _draw_line(above, model, points)
     words = max(runs.first.train_words for runs in panel.values())
     above.set_ylabel("test perplexity\n(bars: twice the spread)")
-    above.set_ylim(bottom=0)
     above.legend(ncols=2, loc="lower right")
     above.set_title(f"perplexity, {quantity(words)} training words", loc="left", fontweight="bold")
     grid = memory_grid(results)
@@ -122,13 +135,7 @@ def _draw_sizes(results: Results, panel: Panel, folder: Path) -> list[Path]:
     return write_figure(figure, folder, SIZES.name)
 
 
-def _draw_perplexity(panel: "Axes", model: str, cells: Panel) -> None:
-    found = [(size, runs.mean, runs.spread or 0) for (name, size), runs in sorted(cells.items()) if name == model]
-    points = [
-        (size, mean, 2 * spread * mean) for size, mean, spread in found if mean is not None and math.isfinite(mean)
-    ]
-    if not points:
-        return
+def _draw_line(panel: "Axes", model: str, points: Sequence[tuple[int, float, float]]) -> None:
     sizes, means, errors = zip(*points)
     colour, marker = STYLES[model]
     panel.errorbar(

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from fewwords.models.neural.memory import memory_reduction, settings_memory, uncompressed_memory
 from fewwords.models.neural.variants import VARIANTS, settings_of
+from fewwords.paper.plan import planned_on_all_words
 from fewwords.paper.record import Record
 from fewwords.paper.tables import published
 from fewwords.paper.tables.perplexity import in_order
-from fewwords.paper.tables.print_figures import NOT_RUN, figure, megabytes, number, percent, signed
+from fewwords.paper.tables.print_figures import DASH, NOT_RUN, figure, megabytes, number, percent, signed
 from fewwords.paper.tables.published import label
 from fewwords.paper.tables.results import Results
 from fewwords.paper.tables.table import Table, Value
@@ -146,7 +147,8 @@ def _place(found: Reduction | None, model: str, size: int) -> Value:
         notes.append(f"{signed(found.points, 2)} points")
     if found is not None and found.nonzeros is not None:
         notes.append(f"{found.nonzeros:.1f} non-zeros")
-    return Value(NOT_RUN if found is None else percent(found.percent, 2), ", ".join(notes))
+    missing = NOT_RUN if paper is not None or (model, size) in planned_on_all_words() else DASH
+    return Value(missing if found is None else percent(found.percent, 2), ", ".join(notes))
 
 
 @dataclass(frozen=True)
