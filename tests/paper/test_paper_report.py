@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paper_records import all_records, gather
+from paper_records import ALL_WORDS, all_records, gather
 
 from fewwords.cli.tables.paper import screen_table
 from fewwords.codes.explain import Explanation
@@ -180,7 +180,7 @@ def test_the_same_results_give_the_same_figures(page: Path, results: Results, tm
 
 
 def test_figure_4_has_lines_and_no_lone_points(records: list[Record], tmp_path: Path) -> None:
-    whole = [record for record in records if record.group == "more words" or record.model.endswith("-all")]
+    whole = [record for record in records if record.train_words == ALL_WORDS]
     lone = replace(next(record for record in whole if record.model == "lstm-z"), model="lstm-s", variant="lstm-s")
     drawn = draw_figures(gather([*whole, lone]), [], 8_003, tmp_path)
     svg = next(path for path in drawn["figure4"] if path.suffix == ".svg").read_text(encoding="utf-8")
