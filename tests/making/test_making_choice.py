@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fewwords.errors import InputError
 from fewwords.making.choice import RECIPES, Choice, check_text, choose
+from fewwords.vectors.settings import SkipGramSettings
 
 
 def zipf_counts(num_words: int) -> NDArray[np.int64]:
@@ -25,8 +26,8 @@ def test_the_table_is_in_order_and_has_no_end() -> None:
     limits = [each.most_words for each in RECIPES]
     assert limits == sorted(limits)
     assert limits[-1] == math.inf
-    for name in ("epochs", "vector_epochs"):
-        passes = [getattr(each, name) for each in RECIPES]
+    of_vectors = [SkipGramSettings(epochs=each.vector_epochs).passes(each.most_words) for each in RECIPES]
+    for passes in (of_vectors, [each.epochs for each in RECIPES]):
         assert passes == sorted(passes, reverse=True)
         assert passes[-1] >= 1
 

@@ -221,6 +221,19 @@ def test_settings_that_mean_nothing(settings):
         SkipGramSettings(**settings)
 
 
+@pytest.mark.parametrize(
+    ("num_words", "passes"), [(1, 5), (20_000_000, 5), (30_000_000, 3), (50_000_000, 2), (93_000_000, 1), (10**12, 1)]
+)
+def test_a_long_text_is_read_fewer_times(num_words, passes):
+    assert SkipGramSettings().passes(num_words) == passes
+    assert SkipGramSettings(epochs=7).passes(num_words) == 7
+
+
+def test_the_passes_that_were_chosen_are_told(corpus):
+    made = train_skip_gram(corpus, SkipGramSettings(size=4, threads=1))
+    assert made.made_from["settings"]["epochs"] == len(made.made_from["health"]) == 5
+
+
 @pytest.mark.parametrize("size", [3, 1000])
 def test_a_vocabulary_that_the_corpus_does_not_have(corpus, size):
     with pytest.raises(InputError, match="choose"):

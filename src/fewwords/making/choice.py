@@ -26,11 +26,14 @@ WORDS_PER_BASE_WORD = 3
 
 @dataclass(frozen=True)
 class Recipe:
-    """How texts of up to `most_words` running words are used; a word of the vocabulary occurs `least_count` times."""
+    """How texts of up to `most_words` running words are used; a word of the vocabulary occurs `least_count` times.
+
+    `vector_epochs` None: as many passes as `SkipGramSettings` takes by default.
+    """
 
     most_words: float
     least_count: int
-    vector_epochs: int
+    vector_epochs: int | None
     epochs: int
     batch_words: int
     learning_rate: float
@@ -42,8 +45,8 @@ RECIPES = (
     Recipe(500_000, least_count=2, vector_epochs=10, epochs=6, batch_words=512, learning_rate=0.004),
     Recipe(1_500_000, least_count=2, vector_epochs=10, epochs=4, batch_words=1024, learning_rate=0.006),
     Recipe(5_000_000, least_count=2, vector_epochs=10, epochs=2, batch_words=2048, learning_rate=0.006),
-    Recipe(30_000_000, least_count=3, vector_epochs=5, epochs=2, batch_words=2048, learning_rate=0.008),
-    Recipe(math.inf, least_count=5, vector_epochs=3, epochs=1, batch_words=2048, learning_rate=0.008),
+    Recipe(30_000_000, least_count=3, vector_epochs=None, epochs=2, batch_words=2048, learning_rate=0.008),
+    Recipe(math.inf, least_count=5, vector_epochs=None, epochs=1, batch_words=2048, learning_rate=0.008),
 )
 
 

@@ -104,7 +104,7 @@ class Stages:
             started = time.monotonic()
             train_skip_gram(corpus, replace(settings, epochs=1, words=sample), vocabulary_size=size)
             passed = time.monotonic() - started
-            epochs, words = vectors_within(seconds - passed, num_words, settings.epochs, sample / passed)
+            epochs, words = vectors_within(seconds - passed, num_words, settings.passes(num_words), sample / passed)
             return {"epochs": epochs, "words": words}
 
         asked = {**_without_threads(settings), "vocabulary_size": size}

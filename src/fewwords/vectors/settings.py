@@ -9,18 +9,23 @@ from fewwords.errors import InputError
 from fewwords.option import Option
 
 DEFAULT_VOCABULARY_SIZE = 100_000
+# Three passes over 93 million words were no better than one (docs/log.md), so a long text is read once.
+ENOUGH_WORDS, MOST_EPOCHS = 100_000_000, 5
 
 
 @dataclass(frozen=True)
 class SkipGramSettings:
     """Settings of `train_skip_gram`; raises InputError for values that cannot be used.
 
-    The text is the first `words` running words in whole sentences (default: all). The result is the same every time
-    only with one thread. The learning rate falls linearly from the first to the last one.
+    The text is the first `words` running words in whole sentences (default: all), read `epochs` times: None takes as many
+    passes as come closest to 100 million words in all, from one to five. The result is the same every time only with one
+    thread. The learning rate falls linearly from the first to the last one.
     """
 
     size: Annotated[int, Option("Dimensions.")] = 200
-    epochs: Annotated[int, Option("Passes over the text; one is too few for most corpora.")] = 5
+    epochs: Annotated[
+        int | None, Option("Passes over the text.", default=f"1 to {MOST_EPOCHS}, for about 100 million words in all")
+    ] = None
     window: Annotated[int, Option("Words on either side that count as context.")] = 5
     negative: Annotated[int, Option("Noise words for each word of the context.")] = 5
     sample: Annotated[
@@ -46,6 +51,10 @@ class SkipGramSettings:
                 f"`learning_rate` {self.learning_rate:g} falls to `last_learning_rate` {self.last_learning_rate:g}; "
                 "choose both above 0, the last not above the first"
             )
+
+    def passes(self, num_words: float) -> int:
+        """Passes over a text of so many running words."""
+        return self.epochs or max(1, min(MOST_EPOCHS, round(ENOUGH_WORDS / max(1, num_words))))
 
     @property
     def num_threads(self) -> int:

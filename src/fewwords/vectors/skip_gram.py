@@ -52,19 +52,21 @@ def train_skip_gram(
     part = corpus.part("train", vocabulary_size)
     vocabulary = corpus.vocabulary(vocabulary_size)
     slices = _cut(part, settings.words, max(SLICE_WORDS, SLICE_WORDS_PER_TYPE * len(vocabulary)))
+    num_words = sum(each.num_words for each in slices)
+    epochs = settings.passes(num_words)
     model = _start(vocabulary, settings)
     trained = model.wv.vectors  # row r - NUM_SPECIAL is the word of rank r
     start_lengths = np.einsum("ve,ve->v", trained, trained)
     pairs = plural_pairs(vocabulary) - NUM_SPECIAL
     health = []
-    with Progress("vectors", settings.epochs * sum(each.num_words for each in slices), "words") as progress:
-        for epoch, _ in enumerate(_train(model, part, slices, settings, progress), start=1):
+    with Progress("vectors", epochs * num_words, "words") as progress:
+        for epoch, _ in enumerate(_train(model, part, slices, settings, epochs, progress), start=1):
             if not np.isfinite(trained).all():
                 raise InputError(
                     f"the vectors diverged in epoch {epoch}; choose a smaller learning rate, or one thread"
                 )
             health.append(measure_health(trained, pairs))
-            say(f"vectors: epoch {epoch} of {settings.epochs}: {health[-1]}")
+            say(f"vectors: epoch {epoch} of {epochs}: {health[-1]}")
     values = np.zeros((len(vocabulary), settings.size), dtype=np.float32)
     values[NUM_SPECIAL:] = trained
     has_vector = np.zeros(len(vocabulary), dtype=np.bool_)
@@ -75,8 +77,13 @@ def train_skip_gram(
         "kind": "skip-gram",
         "version": __version__,
         "corpus": corpus.description["sha256"],
-        "words": sum(each.num_words for each in slices),
-        "settings": {"vocabulary_size": vocabulary_size, **asdict(settings), "threads": settings.num_threads},
+        "words": num_words,
+        "settings": {
+            "vocabulary_size": vocabulary_size,
+            **asdict(settings),
+            "epochs": epochs,
+            "threads": settings.num_threads,
+        },
         "health": [each.as_dict() for each in health],
     }
     return WordVectors(values, has_vector, vocabulary.fingerprint, made_from)
@@ -129,14 +136,14 @@ def _keys(vocabulary_size: int) -> NDArray[np.bytes_]:
 
 
 def _train(
-    model: Any, part: Part, slices: list[_Slice], settings: SkipGramSettings, progress: Progress
+    model: Any, part: Part, slices: list[_Slice], settings: SkipGramSettings, epochs: int, progress: Progress
 ) -> Iterator[None]:
     """Train in place; yields after each epoch."""
     keys = _keys(part.vocabulary_size)
-    rates = np.linspace(settings.learning_rate, settings.last_learning_rate, settings.epochs * len(slices) + 1).tolist()
+    rates = np.linspace(settings.learning_rate, settings.last_learning_rate, epochs * len(slices) + 1).tolist()
     with scratch_folder("vectors") as folder:
         path = Path(folder) / "slice.txt"
-        for epoch in range(settings.epochs):
+        for epoch in range(epochs):
             for number, each in enumerate(slices):
                 if epoch == 0 or len(slices) > 1:
                     _write(path, part, each, keys)
@@ -151,7 +158,7 @@ def _train(
                     start_alpha=rates[step],
                     end_alpha=rates[step + 1],
                 )
-                progress.advance(each.num_words, status=f"epoch {epoch + 1} of {settings.epochs}")
+                progress.advance(each.num_words, status=f"epoch {epoch + 1} of {epochs}")
             yield
 
 
