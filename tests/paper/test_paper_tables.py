@@ -314,7 +314,7 @@ def test_the_headline_tells_the_largest_vocabulary(results: Results) -> None:
     dense, coded = memory_of("lstm-z", 200_000), memory_of("lstm-z-w", 200_000)
     assert dense is not None
     assert coded is not None
-    assert f"With 200,000 words it has {4 * coded.total / 1e6:.1f} MB" in headline.says
+    assert f"With 200,000 words LSTM-z,w has {4 * coded.total / 1e6:.1f} MB" in headline.says
     assert headline.says.endswith(f"LSTM-z would have {4 * dense.total / 1e6:.1f} MB.")
     assert headline.largest is not None
     means = [results.whole[model, 200_000].mean for model in ("lstm-z-w", "kn3")]

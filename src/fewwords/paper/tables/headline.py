@@ -50,7 +50,7 @@ class Largest:
             f"{self.dense_bits:.3f} for LSTM-z with {self.dense_size:,}."
         )
         return (
-            f"With {self.vocab_size:,} words it has {self.megabytes:.1f} MB and a perplexity of {self.ppl:.1f}{third}; "
+            f"With {self.vocab_size:,} words LSTM-z,w has {self.megabytes:.1f} MB and a perplexity of {self.ppl:.1f}{third}; "
             f"LSTM-z would have {self.dense_megabytes:.1f} MB.{compared}"
         )
 
