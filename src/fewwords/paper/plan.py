@@ -167,6 +167,7 @@ def _all_words_cells(rows: "_Rows", order: Sequence[int], larger_sizes: Sequence
     wanted += [(model, size) for size in order if size not in (main, largest) for model in both]
     wanted += [(model, largest) for model in ("lstm-s", "lstm-z-wb", "lbl5")]
     wanted += [("lstm-z-w", size) for size in sorted(larger_sizes, reverse=True)[1:]]
+    wanted += [("lstm-z", max(larger_sizes))] if larger_sizes else []
     return [rows.longer_cell(model, size, None) for model, size in wanted]
 
 
