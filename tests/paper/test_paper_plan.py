@@ -115,6 +115,7 @@ def test_the_papers_size_comes_first_and_the_most_telling_cells_of_it_before_all
         "lstm-z-wb-v50000",
         "lbl5-v50000",
         "lstm-z-w-v100000",
+        "lstm-z-v200000",
     ]
     neural = [cell.name for cell in plan if cell.is_neural]
     assert neural[: len(long)] == long

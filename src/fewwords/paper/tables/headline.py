@@ -1,7 +1,7 @@
 """The result in a few sentences, and the table that goes with them into a README.
 
-At the largest vocabulary size that has both LSTM-z,w and LSTM-z: at the paper's size where there is one, or else with
-the small budget.
+At the largest of the paper's vocabulary sizes that has both LSTM-z,w and LSTM-z, or else at the largest that has both: on
+all words where both were run there, or else with the small budget.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from fewwords.paper.plan import planned_on_all_words
 from fewwords.paper.tables.memory import dense_numbers, reductions
 from fewwords.paper.tables.perplexity import WHOLE_ROWS
 from fewwords.paper.tables.print_figures import DASH, NOT_RUN, megabytes, percent, perplexity, signed
-from fewwords.paper.tables.published import TABLE_4, label, published_perplexity
+from fewwords.paper.tables.published import TABLE_4, VOCABULARY_SIZES, label, published_perplexity
 from fewwords.paper.tables.results import Pair, Results
 from fewwords.paper.tables.seeds import Comparison
 from fewwords.paper.tables.spelled import cell_bits, told_bits
@@ -24,7 +24,7 @@ MISSING = "LSTM-z and LSTM-z,w have not both been run yet."
 
 @dataclass(frozen=True)
 class Largest:
-    """LSTM-z,w at a vocabulary for which LSTM-z was not trained: that one's size is arithmetic.
+    """LSTM-z,w at a larger vocabulary than the headline's; LSTM-z has no perplexity there if it was not trained.
 
     `bits` are its bits per character, `dense_bits` those of LSTM-z with the `dense_size` words of the headline.
     """
@@ -34,6 +34,7 @@ class Largest:
     megabytes: float
     dense_megabytes: float
     ppl: float
+    dense_ppl: float | None
     kn3_ppl: float | None
     bits: float | None
     dense_bits: float | None
@@ -49,9 +50,14 @@ class Largest:
             f"{self.bits:.3f} for LSTM-z,w with {self.vocab_size:,} words, "
             f"{self.dense_bits:.3f} for LSTM-z with {self.dense_size:,}."
         )
+        dense = (
+            f"would have {self.dense_megabytes:.1f} MB"
+            if self.dense_ppl is None
+            else f"has {self.dense_megabytes:.1f} MB and {self.dense_ppl:.1f}"
+        )
         return (
             f"With {self.vocab_size:,} words LSTM-z,w has {self.megabytes:.1f} MB and a perplexity of {self.ppl:.1f}{third}; "
-            f"LSTM-z would have {self.dense_megabytes:.1f} MB.{compared}"
+            f"LSTM-z {dense}.{compared}"
         )
 
 
@@ -103,7 +109,7 @@ class Headline:
 def make_headline(results: Results, spelled: Mapping[int, Spelled]) -> Headline | None:
     """The headline; None if no vocabulary size has both LSTMs."""
     pairs = [pair for size in results.sizes if (pair := results.pair("lstm-z-w", "lstm-z", size)) is not None]
-    for pair in sorted(pairs, key=lambda each: (each.on_all_words, each.left.first.vocab_size), reverse=True):
+    for pair in sorted(pairs, key=_worth, reverse=True):
         coded, dense, found = pair.left, pair.right, pair.comparison
         if found is None or coded.mean is None or dense.mean is None:
             continue
@@ -125,10 +131,17 @@ def make_headline(results: Results, spelled: Mapping[int, Spelled]) -> Headline 
     return None
 
 
+def _worth(pair: Pair) -> tuple[bool, bool, int]:
+    size = pair.left.first.vocab_size
+    return pair.on_all_words, size in VOCABULARY_SIZES, size
+
+
 def _largest(results: Results, pair: Pair, spelled: Mapping[int, Spelled]) -> Largest | None:
     dense_size = pair.right.first.vocab_size
     for size in sorted((size for size in results.sizes if size > dense_size), reverse=True):
-        coded, kneser_ney = (results.find(model, size, on_all_words=pair.on_all_words) for model in ("lstm-z-w", "kn3"))
+        coded, dense, kneser_ney = (
+            results.find(model, size, on_all_words=pair.on_all_words) for model in ("lstm-z-w", "lstm-z", "kn3")
+        )
         if coded is not None and coded.mean is not None:
             return Largest(
                 vocab_size=size,
@@ -136,6 +149,7 @@ def _largest(results: Results, pair: Pair, spelled: Mapping[int, Spelled]) -> La
                 megabytes=megabytes(coded.first.numbers),
                 dense_megabytes=megabytes(dense_numbers(size)),
                 ppl=coded.mean,
+                dense_ppl=None if dense is None else dense.mean,
                 kn3_ppl=None if kneser_ney is None else kneser_ney.mean,
                 bits=cell_bits(coded, spelled.get(size)),
                 dense_bits=cell_bits(pair.right, spelled.get(dense_size)),
