@@ -90,7 +90,7 @@ def _vectors(work: Path) -> str | None:
     passes = made_from.get("settings", {}).get("epochs")
     if passes is None:
         return str(made_from.get("kind"))
-    return f"{made_from.get('kind')}, {made_from.get('words') or 0:,} running words, {passes} passes"
+    return f"{made_from.get('kind')}, {made_from.get('words') or 0:,} running words, {passes} {'pass' if passes == 1 else 'passes'}"
 
 
 def _pairs(work: Path, plan: Sequence[Cell], corpus: TokenCorpus, base_size: int) -> list[Explanation]:
