@@ -33,14 +33,14 @@ def paper(
         bool,
         typer.Option(
             "--all-words",
-            help="Also the main rows on all words of the training part, the paper's size: an hour or more a cell.",
+            help="Also the main rows on all words of the training part, the paper's size: 20 minutes to an hour or more a cell.",
         ),
     ] = False,
     larger_sizes: Annotated[
         Optional[str],
         typer.Option(
             metavar="V,V,…",
-            help="With --all-words: LSTM-z,w and KN3 at these vocabulary sizes too, as 100000,200000.",
+            help="With --all-words: LSTM-z,w and KN3 at these vocabulary sizes too, LSTM-z at the largest, as 100000,200000.",
             show_default=False,
         ),
     ] = None,

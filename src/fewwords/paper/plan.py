@@ -1,9 +1,10 @@
 """The experiments of section 4 as a plan: one cell per model and vocabulary size, and controls that the paper left out.
 
 Table 3 is run twice: on the same first words for every model (the budget), with several seeds and all controls, and on
-all words of the training part, the paper's size, where each run takes an hour or more. All neural cells share the
-default recipe of `TrainingSettings`; the LSTMs are untied, as in the paper, unless their row says otherwise. `kn3`
-reads exactly the words that the neural cells of the budget read; `kn3-all` and `kn5-all` read all words.
+all words of the training part, the paper's size, where a neural run takes from 20 minutes to an hour or more. All
+neural cells share the default recipe of `TrainingSettings`; the LSTMs are untied, as in the paper, unless their row
+says otherwise. `kn3` reads exactly the words that the neural cells of the budget read; `kn3-all` and `kn5-all` read all
+words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -159,15 +160,16 @@ def planned_on_all_words() -> set[tuple[str, int]]:
 def _all_words_cells(rows: "_Rows", order: Sequence[int], larger_sizes: Sequence[int]) -> list[Cell]:
     """The cells on all words that are not in the rest of the plan, the most informative first."""
     main, largest = order[0], max(order)
+    larger = sorted(larger_sizes, reverse=True)
     both = ("lstm-z-w", "lstm-z")
     wanted = [("kn3-all", size) for size in larger_sizes] + [("kn5-all", size) for size in order]
     wanted += [(model, largest) for model in (*both, "lstm-z-w-tied", "lstm-z-tied")]
     wanted += [(model, main) for model in both if main != largest]
-    wanted += [("lstm-z-w", max(larger_sizes))] if larger_sizes else []
+    wanted += [("lstm-z-w", size) for size in larger[:1]]
     wanted += [(model, size) for size in order if size not in (main, largest) for model in both]
     wanted += [(model, largest) for model in ("lstm-s", "lstm-z-wb", "lbl5")]
-    wanted += [("lstm-z-w", size) for size in sorted(larger_sizes, reverse=True)[1:]]
-    wanted += [("lstm-z", max(larger_sizes))] if larger_sizes else []
+    wanted += [("lstm-z-w", size) for size in larger[1:]]
+    wanted += [("lstm-z", size) for size in larger[:1]]
     return [rows.longer_cell(model, size, None) for model, size in wanted]
 
 
